@@ -73,6 +73,20 @@ class TrainedTranslator:
         model: the Keras model.
         vocabularies: the encoders of source and target.
         hparams: the hyperparameters of the training.
+
+    Example:
+        ```python
+        model = t2t_phrase.load("runs/mine")
+        model.translate(["A house .", "Two trees ."], "beam_size=5")
+        model.translate(["A house ."], prefixes=["Das "], terms=[[("house", "Haus")]])
+        (beams,) = model.nbest(["A house ."], "beam_size=4,return_beams=true")
+        for hypothesis in beams:
+            print(f"{hypothesis.score:.2f} {hypothesis.text}")
+        better, worse = model.score([("A house .", "Ein Haus ."), ("A house .", "Eine Haus .")])
+        model.translate_file("test.src", "test.out", "beam_size=5,alpha=1.4")
+        model.score_file("pairs.tsv", "pairs.scores")
+        model.attention("A house .", "Ein Haus .").save_weights("weights.npz")
+        ```
     """
 
     def __init__(
@@ -127,14 +141,6 @@ class TrainedTranslator:
 
         Raises:
             UserError: an option is unknown, or an argument is missing or wrong.
-
-        Example:
-            ```python
-            model = t2t_phrase.load("runs/mine")
-            model.translate(["A house .", "Two trees ."], "beam_size=5")
-            model.translate(["A house ."], prefixes=["Das "])
-            model.translate(["A house ."], terms=[[("house", "Haus")]])
-            ```
         """
         found = self.nbest(texts, options, features=features, terms=terms, prefixes=prefixes)
         return [beams[0].text for beams in found]
@@ -163,14 +169,6 @@ class TrainedTranslator:
 
         Raises:
             UserError: an option is unknown, or an argument is missing or wrong.
-
-        Example:
-            ```python
-            model = t2t_phrase.load("runs/mine")
-            (beams,) = model.nbest(["A house ."], "beam_size=4,return_beams=true")
-            for hypothesis in beams:
-                print(f"{hypothesis.score:.2f} {hypothesis.text}")
-            ```
         """
         texts, prefixes = check_list("texts", texts), check_list("prefixes", prefixes)
         hparams = decode_hparams(options)
@@ -220,13 +218,6 @@ class TrainedTranslator:
 
         Raises:
             UserError: a feature is missing or does not fit, or a text is not a string.
-
-        Example:
-            ```python
-            model = t2t_phrase.load("runs/mine")
-            attention = model.attention("A house .", "Ein Haus .")
-            attention.save_weights("weights.npz")
-            ```
         """
         from t2t_phrase.insights.sentence import sentence_attention
 
@@ -256,12 +247,6 @@ class TrainedTranslator:
 
         Raises:
             UserError: a file or an option is wrong.
-
-        Example:
-            ```python
-            model = t2t_phrase.load("runs/mine")
-            model.translate_file("test.src", "test.out", "beam_size=5,alpha=1.4")
-            ```
         """
         work = FileTranslation(
             decode_hparams(options),
@@ -289,12 +274,6 @@ class TrainedTranslator:
 
         Raises:
             UserError: a file or an option is wrong.
-
-        Example:
-            ```python
-            model = t2t_phrase.load("runs/mine")
-            model.score_file("pairs.tsv", "pairs.scores")
-            ```
         """
         work = FileScoring(
             decode_hparams(options),
@@ -322,12 +301,6 @@ class TrainedTranslator:
 
         Raises:
             UserError: a feature is missing or wrong, or `pairs` are not pairs.
-
-        Example:
-            ```python
-            model = t2t_phrase.load("runs/mine")
-            better, worse = model.score([("A house .", "Ein Haus ."), ("A house .", "Eine Haus .")])
-            ```
         """
         given = listed(pairs)
         for pair in given:

@@ -46,12 +46,7 @@ def test_data_and_runs_are_made(folder):
     ("documented", "written"),
     [
         (t2t_phrase.load, {}),
-        (t2t_phrase.TrainedTranslator.translate, {}),
-        (t2t_phrase.TrainedTranslator.nbest, {}),
-        (t2t_phrase.TrainedTranslator.attention, {"weights.npz"}),
-        (t2t_phrase.TrainedTranslator.translate_file, {"test.out"}),
-        (t2t_phrase.TrainedTranslator.score_file, {"pairs.scores"}),
-        (t2t_phrase.TrainedTranslator.score, {}),
+        (t2t_phrase.TrainedTranslator, {"weights.npz", "test.out", "pairs.scores"}),
         (t2t_phrase.DecodeHParams, {}),
         (t2t_phrase.LoopOptions, {}),
     ],
