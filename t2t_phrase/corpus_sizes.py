@@ -46,6 +46,13 @@ def corpus_size(pairs: int) -> CorpusSize:
     return next(size for size in SIZES if pairs <= size.most_pairs)
 
 
-def vocabulary_size(pairs: int) -> int:
-    """Return the size of a vocabulary that suits `pairs` training pairs."""
-    return next(entries for most, entries in _VOCABULARIES if pairs <= most)
+def vocabulary_size(pairs: int, least: int = 0) -> int:
+    """Return the size of a vocabulary that suits `pairs` training pairs.
+
+    Args:
+        pairs: number of training pairs.
+        least: number of its entries that are special words, bytes or characters; half of the usual
+            size is added for longer subwords, which matters for Chinese and Japanese.
+    """
+    entries = next(entries for most, entries in _VOCABULARIES if pairs <= most)
+    return max(entries, least + entries // 2)

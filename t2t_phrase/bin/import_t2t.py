@@ -47,6 +47,8 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--checkpoint_path and --output_dir are required")
     if FLAGS.vocab_file and FLAGS.problem:
         raise UserError("--vocab_file and --problem both name a vocabulary; give only one")
+    if FLAGS.data_dir and not FLAGS.problem:
+        raise UserError("--data_dir holds the vocabulary of a problem: also give --problem")
     if FLAGS.target_vocab_file and not FLAGS.vocab_file:
         raise UserError("--target_vocab_file is for the target only: also give --vocab_file")
     registry.discover(FLAGS.t2t_usr_dir)

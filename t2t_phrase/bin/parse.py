@@ -13,7 +13,7 @@ from absl import app, flags
 
 from t2t_phrase.bin import common
 from t2t_phrase.bin.flag_parsing import refuse_empty
-from t2t_phrase.bin.source_features import define_parser_flags
+from t2t_phrase.bin.source_features import check_parser_flags, define_parser_flags
 from t2t_phrase.features import PHRASES
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import FirstNotes, Ticker, note
@@ -60,6 +60,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--input_file is required")
     if bool(FLAGS.parser) == bool(trees):
         raise app.UsageError("give either --parser=stanza|corenlp or --trees_file")
+    check_parser_flags()
     if trees and not FLAGS.phrases:
         if FLAGS.output_file:
             raise app.UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from absl import flags
+from absl import app, flags
 
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError, parse_assignments
@@ -48,6 +48,22 @@ def given_feature_files() -> dict[str, str]:
     return files
 
 
+def check_parser_flags() -> None:
+    """Refuse flags of a parser that is not chosen.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for name, parser in (("language", "stanza"), ("corenlp_url", "corenlp")):
+        if FLAGS[name].present and FLAGS.parser != parser:
+            raise app.UsageError(f"--{name} is only used with --parser={parser}")
+
+
 def given_parser() -> ParserChoice:
-    """Return the parser that the flags choose."""
+    """Return the parser that the flags choose.
+
+    Raises:
+        UsageError: a flag is for another parser.
+    """
+    check_parser_flags()
     return ParserChoice(FLAGS.parser or "", FLAGS.language, FLAGS.corenlp_url)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import abc
 import pathlib
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.corpus_sizes import AUTO
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
+from t2t_phrase.data.generation.options import VocabType
 from t2t_phrase.data.generation.segmentations import sample_split
 from t2t_phrase.data.generation.staged import has_checksum
 from t2t_phrase.data.sources.corpus import Corpus
@@ -57,7 +58,7 @@ class Problem(abc.ABC):
     vocab_size: ClassVar[int] = AUTO  # entries of the vocabulary, or of the source's if two
     target_vocab_size: ClassVar[int] = 0  # entries of the target's; 0 = `vocab_size`
     shared_vocab: ClassVar[bool] = True  # whether source and target share one vocabulary
-    vocab_type: ClassVar[Literal["subwords", "unigram", "words"]] = "subwords"
+    vocab_type: ClassVar[VocabType] = "subwords"
     user_defined_symbols: ClassVar[tuple[str, ...]] = ()  # words that are always one entry
     num_shards: ClassVar[int] = 10  # training shards; dev and test have one each
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
@@ -271,7 +272,11 @@ class Problem(abc.ABC):
             path = folder / name
             own = stored.reversed.side if self.reversed else stored.side
             found[feature.name] = read_annotations(
-                stored, sides[own], list(side_lines(path)), str(path), others=sides[OTHER[own]]
+                stored,
+                sides[own],
+                list(side_lines(path, drop_mark=False)),
+                str(path),
+                others=sides[OTHER[own]],
             )
         return found
 
@@ -327,7 +332,9 @@ class Problem(abc.ABC):
             raise UserError(f"{self.name} keeps no text of its {split} set")
         for name, sha256 in names.items():
             self._require_content(folder, name, sha256)
-        columns = [[str(line) for line in read_lines(folder / name)] for name in names]
+        columns = [
+            [str(line) for line in read_lines(folder / name, drop_mark=False)] for name in names
+        ]
         if self.reversed:
             return columns[1], [columns[0]]
         return columns[0], columns[1:]

@@ -146,5 +146,7 @@ def test_a_second_vocabulary_that_the_checkpoint_does_not_have(theirs, tmp_path)
     flags = [f"--vocab_file={theirs}/vocab", f"--target_vocab_file={theirs}/vocab"]
     with pytest.raises(UserError, match="one vocabulary for both languages: give --vocab_file al"):
         run(theirs, f"--output_dir={tmp_path / 'ours'}", *flags)
+    with pytest.raises(UserError, match="--data_dir holds the vocabulary of a problem: also give"):
+        run(theirs, f"--output_dir={tmp_path / 'ours'}", f"--data_dir={tmp_path}")
     with pytest.raises(UserError, match="--target_vocab_file is for the target only: also"):
         run(theirs, f"--output_dir={tmp_path / 'ours'}", flags[1])

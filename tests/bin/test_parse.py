@@ -92,6 +92,13 @@ def test_mistakes(text):
             call(parse, *flags)
     with pytest.raises(app.UsageError, match=r"add --phrases, or leave out --output_file"):
         call(parse, f"--input_file={text}", f"--trees_file={text}", "--output_file=x")
+    for flags in (
+        ["--parser=corenlp", "--language=de"],
+        [f"--trees_file={text}", "--language=de"],
+        ["--parser=stanza", "--corenlp_url=http://x"],
+    ):
+        with pytest.raises(app.UsageError, match=r"is only used with --parser=(stanza|corenlp)$"):
+            call(parse, f"--input_file={text}", *flags)
     with pytest.raises(UserError, match="would overwrite the input"):
         call(parse, f"--input_file={text}", "--parser=stanza", f"--output_file={text}")
     with pytest.raises(UserError, match=r"x\.en:1: the line does not begin with a bracket"):

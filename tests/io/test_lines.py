@@ -20,6 +20,13 @@ def test_only_a_line_feed_ends_a_line(tmp_path):
     ]
 
 
+def test_a_byte_order_mark_can_be_kept(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("\ufeff\ufeffone\n\ufefftwo\n")
+    assert list(read_lines(path)) == ["\ufeffone", "\ufefftwo"]
+    assert list(read_lines(path, drop_mark=False)) == ["\ufeff\ufeffone", "\ufefftwo"]
+
+
 def test_invalid_utf8_is_none(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"good\nb\xff\xfe\nfine\n")

@@ -106,6 +106,9 @@ def merge(records: Sequence[TaskRecord], manifest: Manifest, inputs: Inputs) -> 
             "text": {},
             "side": {},
         }
+        if not train["pairs"]:
+            detail = "; ".join(f"{count} x {kind}" for kind, count in train["faults"].items())
+            raise UserError(f"{where} and the others read no usable sentence pair: {detail}")
     if train is None:
         lacking = next(record for record in records if record.staged is None)
         raise UserError(

@@ -6,6 +6,8 @@ from importlib import metadata
 from typing import Any
 
 from t2t_phrase import __version__
+from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.class_mistakes import class_mistakes
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.segmentations import sampling_options
@@ -29,8 +31,11 @@ def wanted_options(problem: Problem, options: GenerateOptions) -> dict[str, Any]
     """Return everything that determines the bytes of the data: given options, else the problem's.
 
     Raises:
-        UserError: options contradict each other, or a given vocabulary cannot be used.
+        UserError: options contradict each other, a given vocabulary cannot be used, or the class
+            of the problem is wrong.
     """
+    if faults := list(class_mistakes(problem)):
+        raise UserError(f"problem {problem.base_name}: {'; '.join(faults)}")
     vocabulary = vocabulary_options(problem, options)
     return {
         "num_shards": options.num_shards or problem.num_shards,

@@ -10,6 +10,7 @@ from t2t_phrase.config import HParams
 from t2t_phrase.corpus_sizes import AUTO
 from t2t_phrase.text.symbols import symbol_mistakes
 
+VocabType = Literal["subwords", "unigram", "words"]
 # Every shard keeps several files open while the pairs are distributed.
 MAX_SHARDS = 400
 # Each takes as much space as the training records.
@@ -21,7 +22,7 @@ class GenerateOptions(HParams):
     """Options of data generation; 0 and None stand for the problem's defaults."""
 
     num_shards: int = 0  # training shards
-    vocab_type: Literal["subwords", "unigram", "words"] | None = None  # subwords: BPE
+    vocab_type: VocabType | None = None  # subwords: BPE
     shared_vocab: bool | None = None  # whether source and target share one vocabulary
     vocab_size: int = 0  # entries of the vocabulary, or of the source's if there are two; or AUTO
     target_vocab_size: int = 0  # entries of the target's vocabulary

@@ -134,9 +134,14 @@ def _encode(
     task: ShardTask, encoders: Mapping[Side, StoredEncoder | SegmentationSampler]
 ) -> Iterator[list[dict[str, Sequence[int]]]]:
     """Yield the integers of sentence pairs by name, in batches of pairs."""
-    sources = map(str, read_lines(pathlib.Path(task.source)))
-    targets = map(str, read_lines(pathlib.Path(task.target)))
-    sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
+    sources, targets = (
+        map(str, read_lines(pathlib.Path(path), drop_mark=False))
+        for path in (task.source, task.target)
+    )
+    sides = {
+        stream: side_lines(pathlib.Path(path), drop_mark=False)
+        for stream, path in task.side.items()
+    }
     annotated = [(feature, _annotation(feature, task)) for feature in task.features]
     with_starts = {feature.side for feature in task.features}
     with_starts |= {OTHER[feature.side] for feature, form in annotated if form.needs_other}

@@ -70,9 +70,15 @@ class TaskGeneration:
         manifest = Manifest.load(self._path) or fresh
         manifest.require_same(self._path, fresh.options)
         own = list(self._task.shards(manifest.options["num_shards"]))
-        if manifest.released:
+        if manifest.complete:
             self._log(f"{self._title}: the data in {self._folder} are complete, nothing to do")
             return
+        if manifest.released:
+            raise UserError(
+                f"{self._title}: the data in {self._folder} have been complete, and their repair "
+                "or extension has not finished; run the same command without --task_id and "
+                "--num_tasks"
+            )
         corpus = self._problem.corpus(self._tmp_dir)
         inputs = corpus.inputs()
         if manifest.inputs:
@@ -154,7 +160,7 @@ class TaskGeneration:
             lock = self._folder / f".{self._base}-vocabulary-lock"
             with locks.exclusive(lock, wait=True):
                 made = take_vocabularies(self._problem, self._folder, given, self._log)
-                manifest.vocabulary = new_entries(made, manifest.vocabulary)
+                manifest.vocabulary = new_entries(made, manifest.vocabulary, given=True)
                 for vocabulary in made:
                     vocabulary.write()
         entries = manifest.vocabulary

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import AUTO, vocabulary_size
 from t2t_phrase.data.generation.dealing import place_of
 from t2t_phrase.data.generation.given_vocabulary import given_options, given_vocabularies
 from t2t_phrase.data.generation.manifest import Manifest
-from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.options import GenerateOptions, VocabType
 from t2t_phrase.data.generation.progress import Log
 from t2t_phrase.data.generation.t2t_vocabulary import T2T_TYPE
 from t2t_phrase.data.problem import Problem
@@ -20,8 +20,7 @@ from t2t_phrase.io.files import write
 from t2t_phrase.io.lines import read_lines
 from t2t_phrase.text.encoders import SpellingEncoder, StoredEncoder, make_encoder
 from t2t_phrase.text.subwords.encoder import BLANK, SubwordEncoder
-from t2t_phrase.text.subwords.training import train_subwords
-from t2t_phrase.text.symbols import symbol_mistakes
+from t2t_phrase.text.subwords.training import least_pieces, train_subwords
 from t2t_phrase.text.words.training import train_words
 
 
@@ -54,13 +53,14 @@ class NewVocabulary(NamedTuple):
 
 
 def new_entries(
-    vocabularies: Sequence[NewVocabulary], known: Sequence[dict[str, Any]]
+    vocabularies: Sequence[NewVocabulary], known: Sequence[dict[str, Any]], *, given: bool
 ) -> list[dict[str, Any]]:
     """Return the entries of vocabularies that are to be written.
 
     Args:
         vocabularies: the vocabularies.
         known: entries of the files that they may replace.
+        given: whether they are copies of given vocabularies, not learned.
 
     Raises:
         UserError: an unrelated file has the name of a vocabulary.
@@ -68,6 +68,11 @@ def new_entries(
     names = [entry["file"] for entry in known]
     for path, content in vocabularies:
         if path.is_file() and path.read_bytes() != content and path.name not in names:
+            if given:
+                raise UserError(
+                    f"{path} exists and differs from the given vocabulary, which is copied to this "
+                    "name; move it away, or use another --data_dir"
+                )
             raise UserError(
                 f"{path} exists and was not made from this corpus: add --vocab_file={path} to use "
                 "it, or move it away to learn a vocabulary"
@@ -80,9 +85,8 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
 
     Raises:
         UserError: a size is given for a target vocabulary that does not exist, a given vocabulary
-            cannot be used, or symbols of the problem are wrong.
+            cannot be used.
     """
-    _check_symbols(problem)
     if given := given_vocabularies(options):
         return given_options(given)
     shared = problem.shared_vocab if options.shared_vocab is None else options.shared_vocab
@@ -106,18 +110,6 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
         # Data that were made without symbols have no such option.
         **({"user_defined_symbols": list(symbols)} if symbols else {}),
     }
-
-
-def _check_symbols(problem: Problem) -> None:
-    # `("<BT>")` is a string, whose letters would be the symbols.
-    symbols = problem.user_defined_symbols
-    faults = (
-        [f"user_defined_symbols = {symbols!r} must be a tuple, such as ('<BT>',)"]
-        if isinstance(symbols, str)
-        else list(symbol_mistakes(symbols))
-    )
-    if faults:
-        raise UserError(f"problem {problem.base_name}: {'; '.join(faults)}")
 
 
 def take_vocabularies(
@@ -176,26 +168,26 @@ def learn_vocabularies(
     options = manifest.options
     pairs = manifest.splits["train"]["pairs"]
     name = f"vocab.{problem.base_name}"
-    wanted: list[tuple[str, str, Sequence[int], int]]
+    wanted: list[tuple[str, str, Sequence[int], int | str]]
     if options["shared_vocab"]:
-        wanted = [(name, "joint", (0, 1), _entries(options["vocab_size"], pairs))]
+        wanted = [(name, "joint", (0, 1), options["vocab_size"])]
     else:
-        sizes = [_entries(options[n], pairs) for n in ("vocab_size", "target_vocab_size")]
+        sizes = [options[n] for n in ("vocab_size", "target_vocab_size")]
         wanted = [
             (f"{name}.{language}", language, (column,), sizes[column])
             for column, language in enumerate(problem.languages)
         ]
-    share = min(1.0, options["vocab_pairs"] / pairs)
-    taken = f"about {options['vocab_pairs']:,} of " if share < 1 else ""
+    taken = f"about {options['vocab_pairs']:,} of " if _share(options, pairs) < 1 else ""
     units = entries_of(options["vocab_type"])
     found = []
-    for stem, title, columns, size in wanted:
+    for stem, title, columns, given in wanted:
+        size = _auto_size(options, pairs, dealt, columns) if given == "auto" else int(given)
         log(
             f"{problem.base_name}: learning {size:,} {title} {units} from {taken}{pairs:,} "
             "sentence pairs"
         )
         content = learn_vocabulary(
-            sample(dealt, columns, share),
+            sample(dealt, columns, _share(options, pairs)),
             vocab_type=options["vocab_type"],
             vocab_size=size,
             character_coverage=options["character_coverage"],
@@ -219,7 +211,7 @@ def entries_of(vocab_type: str) -> str:
 def learn_vocabulary(
     text: Iterable[str],
     *,
-    vocab_type: Literal["subwords", "unigram", "words"],
+    vocab_type: VocabType,
     vocab_size: int,
     character_coverage: float,
     user_defined_symbols: Sequence[str] = (),
@@ -247,9 +239,26 @@ def learn_vocabulary(
     )
 
 
-def _entries(size: int | str, pairs: int) -> int:
-    """Return the size of a vocabulary; "auto" stands for one chosen by the size of the corpus."""
-    return vocabulary_size(pairs) if size == "auto" else int(size)
+def _share(options: Mapping[str, Any], pairs: int) -> float:
+    """Return the share of the training pairs from which vocabularies are learned."""
+    return min(1.0, options["vocab_pairs"] / pairs)
+
+
+def _auto_size(
+    options: Mapping[str, Any],
+    pairs: int,
+    dealt: Sequence[Sequence[pathlib.Path]],
+    columns: Sequence[int],
+) -> int:
+    """Return a size that suits the corpus, and the characters of these columns."""
+    if options["vocab_type"] == "words":
+        return vocabulary_size(pairs)
+    least = least_pieces(
+        sample(dealt, columns, _share(options, pairs)),
+        character_coverage=options["character_coverage"],
+        user_defined_symbols=options.get("user_defined_symbols", ()),
+    )
+    return vocabulary_size(pairs, least)
 
 
 def sample(
@@ -266,6 +275,7 @@ def sample(
     """
     for source, target, *_ in shards:
         for column in columns:
-            for pair in zip(read_lines(source), read_lines(target), strict=True):
+            columns_read = (read_lines(path, drop_mark=False) for path in (source, target))
+            for pair in zip(*columns_read, strict=True):
                 if share == 1 or place_of(*map(str, pair)) < share:
                     yield str(pair[column])

@@ -83,6 +83,12 @@ class WholeGeneration:
             self._clean()
             self._log(f"{self._base}: complete in {self._folder}, nothing to do")
             return self._manifest
+        if only_vocabulary and self._manifest.released:
+            raise UserError(
+                f"--only_vocabulary is for data that are still to be made, but those of "
+                f"{self._base} in {self._folder} have been complete; to repair or extend them, "
+                "run the same command without it"
+            )
         self._require_raw_space()
         corpus = self._problem.corpus(self._tmp_dir)
         inputs = corpus.inputs()
@@ -94,7 +100,7 @@ class WholeGeneration:
         for line in corpus.notes():
             self._log(f"{self._base}: {line}")
         self._manifest.complete = False
-        self._save()
+        self._save_while_reading()
         self._make_work_folder()
         stager = SplitStager(
             self._problem,
@@ -114,7 +120,7 @@ class WholeGeneration:
             needed = not (all(kept) and self._has_vocabulary())
             needed = needed or not self._has_labels(stager.features)
             stager.stage(split, needed=needed)
-            self._save()
+            self._save_while_reading()
         self._enter_samples()
         if not self._has_vocabulary():
             self._learn_vocabularies(stager)
@@ -154,6 +160,11 @@ class WholeGeneration:
 
     def _save(self) -> None:
         self._manifest.save(self._path)
+
+    def _save_while_reading(self) -> None:
+        """Save, unless the data are finished: they stay so if the files to add are faulty."""
+        if not self._manifest.released:
+            self._save()
 
     def _make_work_folder(self) -> None:
         try:
@@ -300,7 +311,7 @@ class WholeGeneration:
             made = learn_vocabularies(
                 self._problem, self._manifest, self._folder, stager.dealt(), self._log
             )
-        found = new_entries(made, self._manifest.vocabulary)
+        found = new_entries(made, self._manifest.vocabulary, given=bool(given))
         if self._manifest.vocabulary not in ([], found):
             # Another release of SentencePiece may learn other entries, which old shards do not fit.
             self._log(f"{self._base}: the vocabulary has changed: all shards will be rewritten")

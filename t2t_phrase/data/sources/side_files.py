@@ -64,13 +64,17 @@ def text_column(side: Side) -> int:
     return 0 if side == "source" else 1
 
 
-def side_lines(path: pathlib.Path) -> Iterator[str]:
+def side_lines(path: pathlib.Path, *, drop_mark: bool = True) -> Iterator[str]:
     """Yield the lines of a side file.
+
+    Args:
+        path: the file.
+        drop_mark: see `t2t_phrase.io.lines.read_lines`.
 
     Raises:
         UserError: the file cannot be read, or a line is not UTF-8.
     """
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(read_lines(path, drop_mark=drop_mark), start=1):
         if line is None:
             raise UserError(f"{path}:{number}: not UTF-8")
         yield line

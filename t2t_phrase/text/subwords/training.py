@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import io
+import itertools
 import pathlib
 import re
 import tempfile
@@ -86,6 +88,28 @@ def train_subwords(
                 raise stopped[0] from None
             raise _explain(error, vocab_size, RESERVED + len(user_defined_symbols)) from error
     return _without_paths(model.getvalue())
+
+
+def least_pieces(
+    sentences: Iterable[str],
+    *,
+    character_coverage: float = 1.0,
+    user_defined_symbols: Sequence[str] = (),
+) -> int:
+    """Return approximately the smallest `vocab_size` that `train_subwords` accepts for a text.
+
+    Args:
+        sentences: the text, with single blanks between words.
+        character_coverage: as for `train_subwords`.
+        user_defined_symbols: as for `train_subwords`.
+    """
+    counts: collections.Counter[str] = collections.Counter()
+    for sentence in sentences:
+        counts.update(sentence)
+    uncovered = (1 - character_coverage) * counts.total()
+    rarest = itertools.accumulate(sorted(counts.values()))
+    left_out = sum(1 for _ in itertools.takewhile(lambda count: count <= uncovered, rarest))
+    return RESERVED + len(user_defined_symbols) + len(counts) - left_out + 1
 
 
 def _explain(error: RuntimeError, vocab_size: int, reserved: int) -> UserError:

@@ -100,6 +100,8 @@ def word_ends(spelt: Sequence[str], sentence: str) -> list[int]:
     for number, word in enumerate(spelt, start=1):
         form = next((f for f in _forms(word) if visible.startswith(f, at)), None)
         if form is None:
+            form = _partly_escaped(word, visible, at)
+        if not form:
             found = f"has {_clip(visible[at:])!r} there" if at < len(visible) else "ends before it"
             raise TreeError(f"word {number} of the tree is {shown(word)}, but the sentence {found}")
         at += len(form)
@@ -133,6 +135,18 @@ def _forms(word: str) -> Iterator[str]:
         yield brackets
     if "'" in word:
         yield word.replace("'", "’")
+
+
+def _partly_escaped(word: str, visible: str, at: int) -> str:
+    """Return the text at a position that a word spells if it has both -LRB- and (; "" if none."""
+    parts = re.split("(-LRB-|-RRB-)", word)
+    if len(parts) == 1:
+        return ""
+    choices = (f"({part}|{re.escape(_BRACKETS[part])})" for part in parts[1::2])
+    plain = map(re.escape, parts[::2])
+    spelt = "".join(itertools.chain(*itertools.zip_longest(plain, choices, fillvalue="")))
+    found = re.compile(spelt).match(visible, at)
+    return found[0] if found else ""
 
 
 def _depth(line: str) -> int:

@@ -248,6 +248,52 @@ def test_tasks_of_other_raw_files_or_vocabularies_are_refused(made, tmp_path, tw
         run(tmp_path / "none", raw, 0)
 
 
+def test_another_given_vocabulary_does_not_replace_the_first(made, tmp_path, two_of_three):
+    raw, _ = two_of_three
+    first, other = tmp_path / "first.model", tmp_path / "other.model"
+    first.write_bytes(next((made / "raw-data").glob("vocab*")).read_bytes())
+    other.write_bytes(next((made / "side-data").glob("vocab*")).read_bytes())
+    assert other.read_bytes() != first.read_bytes()
+    data = tmp_path / "given"
+    whole(data, raw, vocab_file=(str(first),), only_vocabulary=True)
+    for make in (whole, lambda *args, **options: run(*args, 0, **options)):
+        with pytest.raises(UserError, match=r"vocab\.shared\.300\.model exists and differs from"):
+            make(data, raw, vocab_file=(str(other),))
+
+
+def test_complete_data_are_repaired_only_as_a_whole(tmp_path, two_of_three):
+    raw, _ = two_of_three
+    data = tmp_path / "whole"
+    whole(data, raw)
+    shard = next(data.glob("shared-train-00000*"))
+    content = shard.read_bytes()
+    shard.write_bytes(content[:-8])
+    with pytest.raises(UserError, match=r"--only_vocabulary is for data that are still to be made"):
+        whole(data, raw, only_vocabulary=True)
+    path = data / "shared-manifest.json"
+    assert json.loads(path.read_text())["complete"]
+    path.write_text(path.read_text().replace('"complete": true', '"complete": false'))
+    with pytest.raises(UserError, match=r"their repair or extension has not finished; run the"):
+        run(data, raw, 0)
+    whole(data, raw)
+    assert shard.read_bytes() == content
+    messages = []
+    run(data, raw, 0, log=messages.append)
+    whole(data, raw, only_vocabulary=True, log=messages.append)
+    assert all("complete" in line and "nothing to do" in line for line in messages)
+
+
+def test_tasks_without_a_usable_pair_are_not_merged(made, tmp_path):
+    raw, data = tmp_path / "raw", tmp_path / "data"
+    write_corpus(raw)
+    (raw / "train.en").write_text("\n" * 80)
+    given = (str(next((made / "raw-data").glob("vocab*"))),)
+    for index in range(TASKS):
+        run(data, raw, index, vocab_file=given)
+    with pytest.raises(UserError, match=r"read no usable sentence pair: 81 x empty side; 1"):
+        whole(data, raw, vocab_file=given)
+
+
 def test_merging_checks_what_was_copied(made, tmp_path, two_of_three):
     raw, data = two_of_three
     run(data, raw, 1)

@@ -218,6 +218,33 @@ def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
     assert all(len(e.features["phrases"]) == len(e.inputs) for e in records(data, "train"))
 
 
+def test_faulty_trees_that_come_later_can_be_corrected(tmp_path, corpus):
+    raw, data = tmp_path / "raw", tmp_path / "data"
+    write(raw, corpus, trees=False)
+    make(data, raw)
+    before = (data / "treebank-manifest.json").read_bytes()
+    write(tmp_path / "trees", corpus)
+    for split in corpus:
+        shutil.copy(tmp_path / "trees" / f"{split}.en.trees", raw)
+    right = (raw / "train.en.trees").read_bytes()
+    edit(raw / "train.en.trees", 3, "(S no such words)")
+    for fault in (r"train\.en\.trees:3: word 1", r"train\.en\.trees has 29 lines"):
+        with pytest.raises(UserError, match=fault):
+            make(data, raw)
+        # Models can still be trained on the data as they were.
+        assert (data / "treebank-manifest.json").read_bytes() == before
+        assert Treebank().pairs(str(data), "train") == 30
+        (raw / "train.en.trees").write_bytes(right[: right.rindex(b"\n", 0, -1) + 1])
+    (raw / "train.en.trees").write_bytes(right)
+    edit(raw / "dev.en.trees", 4, "(S no such words)")
+    with pytest.raises(UserError, match=r"dev\.en\.trees:4"):
+        make(data, raw)
+    assert Treebank().record_files(str(data), "train")
+    shutil.copy(tmp_path / "trees" / "dev.en.trees", raw)
+    make(data, raw)
+    Treebank().require_features(str(data), (PHRASES,))
+
+
 def test_reversed_problems_have_no_phrases(made):
     with pytest.raises(
         UserError,

@@ -1,5 +1,7 @@
 """One vocabulary or two, of subwords or words, from the command to records."""
 
+import random
+
 import pytest
 import tensorflow as tf
 from stored_pairs import stored_pairs
@@ -37,6 +39,26 @@ def run(raw, data, *flags):
 
 def lines_of(raw, split):
     return [(raw / f"{split}.{side}").read_text().split("\n")[:-1] for side in ("src", "tgt")]
+
+
+def test_a_size_by_the_corpus_has_room_for_its_characters(tmp_path, capsys):
+    draw = random.Random(0)
+    characters = [chr(0x4E00 + number) for number in range(1500)]
+    for split, size in (("train", 300), ("dev", 2)):
+        lines = ["".join(draw.choices(characters, k=20)) for _ in range(size)]
+        for side in ("src", "tgt"):
+            (tmp_path / f"{split}.{side}").write_text("".join(f"{line}\n" for line in lines))
+        if split == "train":
+            used = {character for line in lines for character in line}
+    run(tmp_path, tmp_path / "data")
+    # The special pieces and bytes, the characters, the mark of a blank; and half of 1,000.
+    size = 259 + len(used) + 1 + 500
+    assert len(used) > 1400 and f"learning {size:,} joint subwords" in capsys.readouterr().out
+    encoder = get_problem(NAME).vocabularies(str(tmp_path / "data")).source
+    assert all(encoder.encode(character) for character in used)
+    assert encoder.vocab_size == size
+    with pytest.raises(UserError, match=f"is too small: .* at least {size - 500}"):
+        run(tmp_path, tmp_path / "other", "--vocab_size=1000")
 
 
 def test_two_word_vocabularies(raw, tmp_path, capsys):

@@ -80,3 +80,10 @@ def test_the_grammars_trees_spell_its_sentences():
 def test_words_are_escaped():
     assert escaped(" (a b) ") == "-LRB-ab-RRB-"
     assert word_ends([escaped("f(x)")], "f(x)") == [4]
+
+
+@pytest.mark.parametrize("word", ["-LRB-(", "(-RRB-", "a.(b-LRB-)", "-RRB--LRB-((", "()"])
+def test_escaped_words_may_hold_an_escape_themselves(word):
+    assert word_ends([escaped(word), "x"], f"{word} x") == [len(word), len(word) + 1]
+    with pytest.raises(TreeError, match="word 1 of the tree"):
+        word_ends([escaped(word)], word.replace("(", "[").replace("-RRB-", "]"))
