@@ -96,6 +96,11 @@ def main(argv: Sequence[str]) -> None:
     refuse_empty(*_FILES)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     if FLAGS.random_seed is not None:
+        if hparams.random_seed not in (0, FLAGS.random_seed):
+            raise app.UsageError(
+                f"--random_seed={FLAGS.random_seed} contradicts random_seed={hparams.random_seed} "
+                "in --decode_hparams; give one of them"
+            )
         hparams = hparams.replace(random_seed=FLAGS.random_seed)
     note_slow_integers(hparams)
     tasks = [f for f in ("decode_from_file", "decode_interactive", "score_file") if FLAGS[f].value]

@@ -120,12 +120,14 @@ class DecodeHParams(HParams):
             yield f"sampling_temp: must be 0 or at least {COLDEST}, got {self.sampling_temp}"
         if self.max_length and self.min_length >= self.max_length:
             yield f"min_length={self.min_length} leaves no room for EOS in {self.max_length} tokens"
-        if self.min_length > self.extra_length + 1:
-            # The shortest source has two tokens, EOS included.
+        # The shortest source has two tokens, EOS included, unless it is cut to EOS.
+        shortest = 1 if self.max_input_size == 1 else 2
+        most = self.extra_length + shortest
+        if self.min_length >= most:
             yield (
                 f"min_length={self.min_length} leaves no room for EOS in translations of one word, "
-                f"which have at most extra_length + 2 = {self.extra_length + 2} tokens; give a "
-                "greater extra_length"
+                f"which have at most extra_length + {shortest} = {most} tokens; give a greater "
+                "extra_length"
             )
         if self.search and self.sampling_temp:
             yield f"search={self.search}: cannot be used with sampling_temp above 0"

@@ -47,6 +47,11 @@ def check_servable(
             "translate_with_dictionary, whose dictionaries may be empty; leave it out of "
             "--decode_hparams"
         )
+    for field in hparams.given(("return_beams", "write_scores")):
+        raise UserError(
+            f"{field}=true: a served model returns all hypotheses with their scores by its "
+            "signature nbest; leave it out of --decode_hparams"
+        )
     if hparams.replace_unknown:
         check_word_level(target)
     if hparams.coverage_penalty or (

@@ -80,7 +80,7 @@ class ServingModule(tf.Module):
         model: an encoder-decoder on Keras' TensorFlow backend.
         source: the vocabulary of the source.
         target: the vocabulary of the target.
-        hparams: the options of decoding; `return_beams` is decided by the function called.
+        hparams: the options of decoding; the function that is called decides on `return_beams`.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         unknown_words: with `replace_unknown`, translations of unknown words for all functions, see
             `Translator`.

@@ -240,6 +240,11 @@ def test_a_seed_without_samples_is_refused(toy, task):
         decode(toy, f"--{task}=in", "--random_seed=3")
 
 
+def test_two_seeds_are_refused(toy):
+    with pytest.raises(app.UsageError, match=r"--random_seed=3 contradicts random_seed=5 in --dec"):
+        decode(toy, "--random_seed=3", options="sampling_temp=1,random_seed=5")
+
+
 def test_invalid_text_is_named_and_nothing_is_written(toy, tmp_path, monkeypatch):
     source = tmp_path / "in"
     source.write_bytes(b"good\nb\xffd\n")

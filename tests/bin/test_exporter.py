@@ -80,6 +80,10 @@ def test_mistakes(toy, quick, monkeypatch, tmp_path):
         call(exporter)
     with pytest.raises(UserError, match=r"sampling_temp=1\.0: a served model always answers"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")
+    for option in ("return_beams=true", "write_scores=true,return_beams=false"):
+        field = option.partition("=")[0]
+        with pytest.raises(UserError, match=f"^{field}=true: a served model returns all hyp"):
+            call(exporter, *toy.flags, f"--export_dir={tmp_path}", f"--decode_hparams={option}")
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]
     monkeypatch.setattr(
         "t2t_phrase.runs.vocabulary.run_vocabularies",

@@ -76,6 +76,10 @@ def test_groups_and_their_strength_have_bounds() -> None:
         ("num_groups=3,diversity_strength=1", ["beam_size=4 is not a multiple of it"]),
         ("num_groups=2", ["diverse beams need both"]),
         ("min_length=52", ["min_length=52 leaves no room for EOS in translations of one word"]),
+        (
+            "max_input_size=1,extra_length=2,min_length=3",
+            ["of one word, which have at most extra_length + 1 = 3 tokens"],
+        ),
         ("min_length=9,max_length=9", ["min_length=9 leaves no room for EOS in 9 tokens"]),
         ("diversity_strength=1", ["diverse beams need both"]),
         ("coverage_penalty=0.2,beam_size=1", ["coverage_penalty=0.2: compares the hypotheses"]),
