@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
 from t2t_phrase import registry, tensor2tensor_options
-from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments, shown
+from t2t_phrase.config import HParams, HParamsError, UserError, nearest, parse_assignments, shown
 from t2t_phrase.features import Feature
 
 # Factors of the learning rate that the library defines; `registry.schedule_factors` has others.
@@ -294,6 +294,21 @@ class TrainingHParams(HParams):
                     f"{name}={value}: learning_rate_schedule={self.learning_rate_schedule} lacks "
                     "the factor halving, the only one that reads it"
                 )
+
+
+def registered_hparams(name: str) -> TrainingHParams:
+    """Return a registered hparams set.
+
+    Raises:
+        UserError: the set is unknown, or its function returns something else.
+    """
+    found = registry.hparams[name]()
+    if not isinstance(found, TrainingHParams):
+        raise UserError(
+            f"hparams set {name}: its function returns {shown(found)}; it must return "
+            "hyperparameters, such as TransformerHParams()"
+        )
+    return found
 
 
 def _merged(options: Iterable[str], changes: Iterable[str]) -> tuple[str, ...]:

@@ -92,8 +92,9 @@ def train(
 
     At the end, `report.html` in `output_dir` shows how the training went. The run records the flags
     of the same training, so that `t2t-phrase-trainer --output_dir=... --data_dir=...` resumes it. A
-    run that the command began with `--decode_hparams` or `--eval_steps` keeps them, so that the
-    scores of its development set remain comparable.
+    run that the command began with `--decode_hparams`, `--eval_steps` or
+    `--noeval_run_autoregressive` keeps them, so that the scores of its development set remain
+    comparable.
 
     SIGTERM, SIGHUP and Ctrl-C stop the training after the current step, with a checkpoint. There is
     then no report, and an exception is raised: the training has not finished.
@@ -147,7 +148,7 @@ def train(
     changed, told = resolve_hparams(hparams_set, hparams)
     said = [f"hparams: {line}" for line in told]
     changed = with_earlier_options(changed, hparams, folder)
-    decoding, eval_steps = _evaluation_of_run(folder)
+    decoding, eval_steps, autoregressive = _evaluation_of_run(folder)
     if "eval_steps" not in options and eval_steps != RunOptions.eval_steps:
         said.append(f"settings of the run in {folder}: --eval_steps={eval_steps}")
         options["eval_steps"] = eval_steps
@@ -162,6 +163,9 @@ def train(
         **{"random_seed": 1234, **options},
     )
     translates = run.evaluate and not registry.models[run.model].capabilities.cannot_translate
+    if translates and not autoregressive:
+        said.append(f"settings of the run in {folder}: --eval_run_autoregressive=false")
+        translates = False
     if decoding and translates:
         said.append(f"settings of the run in {folder}: --decode_hparams={decoding}")
     strategy = make_strategy()
@@ -187,8 +191,12 @@ def train(
     return load(folder, data_dir=run.data_dir, t2t_usr_dir=user_dir)
 
 
-def _evaluation_of_run(folder: str) -> tuple[str, int]:
-    """Return the --decode_hparams and --eval_steps that the last commands of a run gave."""
+def _evaluation_of_run(folder: str) -> tuple[str, int, bool]:
+    """Return how the last commands of a run evaluate it.
+
+    Returns:
+        The values of --decode_hparams, --eval_steps and --eval_run_autoregressive.
+    """
     commands: list[Command] = []
     if checkpoints.complete(folder):
         with contextlib.suppress(UserError):  # `add_command` warns of it.
@@ -197,4 +205,5 @@ def _evaluation_of_run(folder: str) -> tuple[str, int]:
     return (
         last_value(commands, "decode_hparams"),
         int(steps) if steps.isdecimal() else RunOptions.eval_steps,
+        last_value(commands, "eval_run_autoregressive", switch=True) != "false",
     )

@@ -144,6 +144,7 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
     from t2t_phrase.evaluation.by_length import check_boundaries
     from t2t_phrase.evaluation.contrastive import check_languages, read_lingeval
     from t2t_phrase.evaluation.ngram_precision import check_orders
+    from t2t_phrase.training_hparams import registered_hparams
 
     DecodeHParams().override(recipe.decode_hparams)
     recipe.check_checkpoints()
@@ -166,7 +167,7 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
     for name, file in zip(sets, files, strict=True):
         try:
             hparams_set, overrides = variants.split(name, recipe.hparams)
-            hparams = registry.hparams[hparams_set]().override(overrides)
+            hparams = registered_hparams(hparams_set).override(overrides)
         except HParamsError as error:
             raise HParamsError(f"{name}: {error}") from error
         if reason := registry.models[hparams.model].capabilities.cannot_translate:

@@ -51,9 +51,10 @@ def parameter_lines(
     """
     from t2t_phrase.models.parameter_count import count_parameters
     from t2t_phrase.models.published import PUBLISHED
+    from t2t_phrase.training_hparams import registered_hparams
 
     names = list(hparams_sets) or list(PUBLISHED)
-    chosen = {name: registry.hparams[name]().override(overrides) for name in names}
+    chosen = {name: registered_hparams(name).override(overrides) for name in names}
     width = max(map(len, ["hparams set", *names]))
     yield f"{'hparams set':<{width}}  {'subwords':>8}  {'millions':>8}  {'paper':>6}"
     for name, hparams in chosen.items():

@@ -102,9 +102,10 @@ def imported(
 def _about(name: str) -> str:
     """Return the parameters of an hparams set and the corpus size that it is meant for."""
     from t2t_phrase.models.parameter_count import count_parameters
+    from t2t_phrase.training_hparams import registered_hparams
 
     size, vocabulary = _corpus(name)
-    millions = count_parameters(registry.hparams[name](), vocab_size=vocabulary) / 1e6
+    millions = count_parameters(registered_hparams(name), vocab_size=vocabulary) / 1e6
     return f"{millions:5.1f}M, {vocabulary:,} subwords{size}"
 
 

@@ -219,7 +219,9 @@ class Steps:
         stamp = made.with_name(f"{made.name}.flags")
         if made.exists() and stamp.exists() and stamp.read_text() == "\n".join(flags):
             marker = made / "checkpoint" if made.is_dir() else made
-            if marker.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
+            if marker.exists() and marker.stat().st_mtime >= max(
+                source.stat().st_mtime for source in sources
+            ):
                 return
         # If this process is killed, the flags of the old output must not be those of the new one.
         stamp.unlink(missing_ok=True)

@@ -18,14 +18,12 @@ import numpy as np
 from sacrebleu.metrics.base import Metric
 
 from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
-from t2t_phrase.evaluation.significance import LEAST_SENTENCES, resampling_seed
+from t2t_phrase.evaluation.significance import LEAST_SENTENCES, ROUNDING, resampling_seed
 
 # The default of sacreBLEU's command.
 EXCHANGES = 10_000
 # Exchanges that are added up together, which bounds the memory.
 _BLOCK = 500
-# Equal differences may differ by the rounding of their sums.
-_ROUNDING = 1e-9
 
 
 def randomised(
@@ -102,5 +100,5 @@ def _p_value(scorer: Metric, base: np.ndarray, ours: np.ndarray, exchanged: np.n
     observed, as_large = difference(both - own, own), 0
     for begin in range(0, len(exchanged), _BLOCK):
         sums = own + exchanged[begin : begin + _BLOCK] @ (base - ours)
-        as_large += sum(difference(both - row, row) >= observed - _ROUNDING for row in sums)
+        as_large += sum(difference(both - row, row) >= observed - ROUNDING for row in sums)
     return (as_large + 1) / (len(exchanged) + 1)

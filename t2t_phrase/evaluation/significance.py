@@ -18,6 +18,8 @@ from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make
 RESAMPLES = 1000
 # With fewer sentences, all resampled test sets are the same.
 LEAST_SENTENCES = 2
+# Equal scores may differ by the rounding of sums and means.
+ROUNDING = 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,9 +206,10 @@ def p_value_of(resampled: np.ndarray, difference: float) -> float | None:
         difference: the difference on the test set itself.
 
     Returns:
-        None if nothing was resampled; 1.0 if there is no difference.
+        None if nothing was resampled; 1.0 if there is no difference but that of rounding, as
+        between the means of seeds in another order.
     """
-    if difference == 0:
+    if abs(difference) < ROUNDING:
         return 1.0
     if not resampled.size:
         return None

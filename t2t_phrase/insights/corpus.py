@@ -55,16 +55,22 @@ def corpus_statistics(
     Raises:
         UserError: no pair has words on both sides, or a feature is missing or does not fit.
     """
-    kept = [i for i, pair in enumerate(pairs) if all(side.split() for side in pair)]
-    if not kept:
-        raise UserError("no line has words on both sides: there is nothing to look at")
     features = model.hparams.features
     texts = check_features(features, texts or {}, len(pairs))
-    own = {name: [lines[i] for i in kept] for name, lines in texts.items()}
-    sentences = [
-        tokenize(encoder, [pairs[i][side] for i in kept], starts=bool(features))
+    read = [
+        tokenize(encoder, [pair[side] for pair in pairs], starts=bool(features))
         for side, encoder in enumerate(vocabularies)
     ]
+    # Characters that a vocabulary drops, such as "▁", are no token.
+    kept = [
+        i
+        for i, pair in enumerate(zip(*read, strict=True))
+        if all(sentence.text.split() and sentence.ids for sentence in pair)
+    ]
+    if not kept:
+        raise UserError("no line has words on both sides: there is nothing to look at")
+    own = {name: [lines[i] for i in kept] for name, lines in texts.items()}
+    sentences = [[side[i] for i in kept] for side in read]
     encoded = [
         encode_side(side, sentences[n], of_side(features, side), own, others=sentences[1 - n])
         for n, side in enumerate(IDS)

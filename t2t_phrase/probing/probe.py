@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 import keras
@@ -17,8 +18,10 @@ from t2t_phrase.probing.inputs import EncoderInputs
 from t2t_phrase.probing.networks import Classifier, EncoderClassifier
 from t2t_phrase.probing.states import States
 from t2t_phrase.probing.training import Fitted, Recipe, fit
-from t2t_phrase.training_hparams import TrainingHParams
+from t2t_phrase.training_hparams import TrainingHParams, registered_hparams
 
+# Options of training that neither a model nor its probe reads.
+_UNREAD = {field.name for field in dataclasses.fields(TrainingHParams)} - {"dtype_policy"}
 # More layers are not allowed in any set.
 MOST_LAYERS = 1000
 
@@ -99,10 +102,16 @@ def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str,
             `num_hidden_layers`.
 
     Raises:
-        UserError: a set is unknown, no set has a field, or the changes do not fit one.
+        UserError: a set is unknown, no set has a field, the changes do not fit one, or an option
+            would have no effect on an encoder from scratch.
     """
-    sets: dict[str, TrainingHParams] = {name: registry.hparams[name]() for name in names}
+    sets: dict[str, TrainingHParams] = {name: registered_hparams(name) for name in names}
     given = parse_assignments(overrides)
+    if unread := [name for name in given if name in _UNREAD]:
+        raise HParamsError(
+            f"{', '.join(unread)}: encoders from scratch are trained with the options of "
+            "--probe_hparams"
+        )
     asked = given.get("num_encoder_layers", given.get("num_hidden_layers", str(layers)))
     # Other values are refused below.
     count = int(asked) if asked.isdecimal() and len(asked) <= len(str(MOST_LAYERS)) else layers
@@ -128,6 +137,13 @@ def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str,
         except HParamsError as error:
             size = f"{name} with an encoder of {clipped(asked)} layers"
             raise HParamsError(f"{size}: {error}") from error
+        if made[name].lora_rank:
+            raise HParamsError(f"{name}: with lora_rank, most of its random weights would be kept")
+        if made[name].dtype_policy == "mixed_float16":
+            raise HParamsError(
+                f"{name}: dtype_policy=mixed_float16 needs a scaled loss, which probes lack; use "
+                "mixed_bfloat16"
+            )
     return made
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import t2t_phrase
 from t2t_phrase import registry
-from t2t_phrase.config import HParamsError, UserError, differences, parse_assignments, shown
+from t2t_phrase.config import HParamsError, UserError, differences, parse_assignments
 from t2t_phrase.io.files import write
-from t2t_phrase.training_hparams import TrainingHParams
+from t2t_phrase.training_hparams import TrainingHParams, registered_hparams
 
 FILE = "hparams.json"
 # Entries that may differ when a run is resumed; the data are compared separately.
@@ -205,12 +205,7 @@ def resolve_hparams(hparams_set: str, overrides: str) -> tuple[TrainingHParams, 
         UserError: the set is unknown or no set, or overrides are wrong; the message names all of
             them.
     """
-    base = registry.hparams[hparams_set]()
-    if not isinstance(base, TrainingHParams):
-        raise UserError(
-            f"hparams set {hparams_set}: its function returns {shown(base)}; it must return "
-            "hyperparameters, such as TransformerHParams()"
-        )
+    base = registered_hparams(hparams_set)
     changed = base.override(overrides)
     told = differences(base.to_dict(), changed.to_dict())
     same = set(parse_assignments(overrides)) - {line.partition(":")[0] for line in told}

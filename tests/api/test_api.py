@@ -127,6 +127,18 @@ def test_scores_of_the_development_set_remain_comparable(
     assert last_value(read_commands(tmp_path / "run"), "eval_steps") == str(steps)
 
 
+def test_a_run_without_bleu_remains_so(corpus, trained, tmp_path, monkeypatch):
+    shutil.copytree(corpus / "run", tmp_path / "run")
+    add_command(tmp_path / "run", ("--noeval_run_autoregressive",), log=print)
+    monkeypatch.setattr("t2t_phrase.api.training.dev_bleu", None)
+    loop = t2t_phrase.LoopOptions(train_steps=200, local_eval_frequency=100)
+    train_tiny(corpus, tmp_path / "run", loop=loop)
+    said = (tmp_path / "run" / "train.log").read_text()
+    assert f"settings of the run in {tmp_path / 'run'}: --eval_run_autoregressive=false" in said
+    switch = last_value(read_commands(tmp_path / "run"), "eval_run_autoregressive", switch=True)
+    assert switch == "false"
+
+
 def test_early_stopping_needs_its_score(corpus, trained, tmp_path):
     stopping = EarlyStopping(steps=1, metric="bleuu")
     loop = t2t_phrase.LoopOptions(train_steps=1, early_stopping=stopping)

@@ -119,6 +119,11 @@ def test_the_count_is_that_of_the_model() -> None:
     hparams = registry.hparams["phrase_interleaved_queryk_1_2_demo"]()
     model = registry.models[hparams.model].from_hparams(hparams, vocab_size=50)
     assert count_parameters(hparams, vocab_size=50) == model.count_params()
+    # Weights that training would not change count, too.
+    whole = count_parameters(hparams, vocab_size=50)
+    assert count_parameters(hparams.replace(lora_rank=2), vocab_size=50) > whole
+    frozen = hparams.replace(frozen_variables=("encoder*",))
+    assert count_parameters(frozen, vocab_size=50) == whole
 
 
 def test_the_table_has_the_papers_figures_beside_ours() -> None:
@@ -131,9 +136,12 @@ def test_the_table_has_the_papers_figures_beside_ours() -> None:
     assert len(changed.split()) == 3  # with overrides, it is not the set of the paper
 
 
-def test_mistakes() -> None:
+def test_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.hparams._entries, "wrong", lambda: {})
     with pytest.raises(UserError, match=r"transformer_bas.*transformer_base"):
         list(parameter_lines(["transformer_bas"]))
+    with pytest.raises(UserError, match=r"hparams set wrong: its function returns \{\}; it must"):
+        list(parameter_lines(["wrong"]))
     with pytest.raises(HParamsError, match="num_head: unknown"):
         list(parameter_lines(["transformer_base"], overrides="num_head=3"))
 

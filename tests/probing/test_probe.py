@@ -130,6 +130,21 @@ def test_encoders_from_scratch_have_the_layers_asked_for():
         scratch_sets(["transformer_tin"], "", 3)
 
 
+def test_what_would_not_train_an_encoder_from_scratch_is_refused(monkeypatch):
+    names = ["transformer_demo", "transformer_tiny"]
+    sets = scratch_sets(names, "dtype_policy=mixed_bfloat16", 3)
+    assert {each.dtype_policy for each in sets.values()} == {"mixed_bfloat16"}
+    with pytest.raises(UserError, match="transformer_demo: dtype_policy=mixed_float16 needs a sc"):
+        scratch_sets(names, "dtype_policy=mixed_float16", 3)
+    for overrides in ("lora_rank=4", "clip_grad_norm=1", "frozen_variables=[encoder*]"):
+        with pytest.raises(UserError, match=r"^\w+: encoders from scratch are trained with the op"):
+            scratch_sets(names, overrides, 3)
+    low = registry.hparams["transformer_tiny"]().replace(lora_rank=4)
+    monkeypatch.setitem(registry.hparams._entries, "low", lambda: low)
+    with pytest.raises(UserError, match="low: with lora_rank, most of its random weights"):
+        scratch_sets(["low"], "", 3)
+
+
 def test_sets_without_encoder_layers_have_the_layers_asked_for():
     names = ["luong_demo", "transformer_demo", "mgsa_syntax_demo"]
     for overrides in ("num_encoder_layers=5", "num_hidden_layers=5"):
