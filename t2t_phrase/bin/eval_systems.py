@@ -11,6 +11,7 @@ from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation.systems import SystemScores, compare_systems
 from t2t_phrase.evaluation.systems_by_seed import SystemsBySeed, compare_by_seed
 from t2t_phrase.evaluation.table import FORMATS, format_table
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.terminal import Screen
 from t2t_phrase.io.text_files import read_text, stream_text
@@ -99,6 +100,8 @@ def check_system_flags() -> None:
         make_folder(FLAGS.report_files)
         for path in possible_files(FLAGS.report_files):
             check_paths(str(path), inputs)
+            if FLAGS.report and expanded(FLAGS.report).resolve() == path.resolve():
+                raise UserError(f"--report={FLAGS.report} is one of the --report_files, too")
 
 
 def refuse_system_flags() -> None:

@@ -16,7 +16,7 @@ from absl import flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.insights_checks import check_flags
+from t2t_phrase.bin.insights_checks import check_decoding, check_flags
 from t2t_phrase.bin.insights_input import (
     check_outputs,
     feature_texts_of_files,
@@ -105,6 +105,7 @@ def main(argv: Sequence[str]) -> None:
     del argv
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     check_flags()
+    check_decoding(hparams)
     registry.discover(FLAGS.t2t_usr_dir)
     # Checks that can fail at once come before the model is loaded.
     check_outputs()

@@ -5,8 +5,13 @@ from __future__ import annotations
 from absl import app, flags
 
 from t2t_phrase.bin.flag_parsing import refuse_empty
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import SHORTLISTS, DecodeHParams
 
 FLAGS = flags.FLAGS
+
+# Options of decoding for the decoder's files.
+_OUTPUT = ("return_beams", "write_scores", "write_alignments")
 
 # The tasks that read each flag; one of them suffices.
 _TASKS = {
@@ -26,6 +31,25 @@ _TASKS = {
     "merge_subwords": ("heat_maps",),
     "weights_file": ("heat_maps",),
 }
+
+
+def check_decoding(hparams: DecodeHParams) -> None:
+    """Refuse options of decoding that have no effect.
+
+    Args:
+        hparams: the options.
+
+    Raises:
+        UserError: there is one.
+    """
+    from t2t_phrase.api.alignment_search import check_search_options
+
+    for name in hparams.given((*SHORTLISTS, *_OUTPUT)):
+        raise UserError(
+            f"{name}={getattr(hparams, name)}: is not used by t2t-phrase-insights; leave it out"
+        )
+    if not FLAGS.alignment_model_dir:
+        check_search_options(hparams)
 
 
 def check_flags() -> None:

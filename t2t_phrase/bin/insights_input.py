@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from absl import flags
 
+from t2t_phrase.bin.folder_files import read_files_of
 from t2t_phrase.bin.source_features import given_feature_files, given_parser
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.features import OTHER, TREES
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_job import check_paths
@@ -96,22 +99,30 @@ def feature_texts_of_files(
 
 
 def check_outputs(features: Sequence[Feature] = ()) -> None:
-    """Refuse outputs that are inputs, or that cannot be written.
+    """Refuse outputs that are inputs or files of a run, or that cannot be written.
 
     Args:
         features: the features that are read from files beside the sentences.
 
     Raises:
-        UserError: an output is an input or cannot be written, or --feature_files is malformed.
+        UserError: an output is an input, a file of a run or of its data or another output, or
+            cannot be written, or --feature_files is malformed.
     """
     from t2t_phrase.decoding.feature_files import file_beside
 
     files = {"source": FLAGS.insights_from_file, "target": FLAGS.references_file}
     inputs = [*files.values(), *given_feature_files().values()]
     inputs += [file_beside(files[feature.side], feature) for feature in features]
+    for flag in ("output_dir", "compare_output_dir", "alignment_model_dir", "data_dir"):
+        inputs += read_files_of(*filter(None, (FLAGS[flag].value or "").split(",")))
+    taken: dict[pathlib.Path, str] = {}
     for flag in ("stats_file", "html", "weights_file"):
-        if FLAGS[flag].value:
-            check_paths(FLAGS[flag].value, filter(None, inputs))
+        if output := FLAGS[flag].value:
+            check_paths(output, filter(None, inputs))
+            path = expanded(output).resolve()
+            if path in taken:
+                raise UserError(f"--{taken[path]} and --{flag} name the same file; name two")
+            taken[path] = flag
 
 
 def given_features() -> dict[str, str]:

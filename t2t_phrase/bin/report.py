@@ -9,13 +9,13 @@ run. The trainer writes the same page at the end of training.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.io.files import expanded
+from t2t_phrase.bin.folder_files import files_of
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_job import check_paths
 
@@ -45,21 +45,12 @@ def main(argv: Sequence[str]) -> None:
         if not FLAGS[name].value:
             raise app.UsageError(f"--{name} is required")
     registry.discover(FLAGS.t2t_usr_dir)
-    check_paths(FLAGS.report, input_files())
+    check_paths(FLAGS.report, files_of(FLAGS.output_dir, FLAGS.data_dir))
     from t2t_phrase.reports.run.write import write_run_report
 
     write_run_report(
         FLAGS.output_dir, FLAGS.data_dir, FLAGS.report, translates=FLAGS.translate, log=note
     )
-
-
-def input_files() -> Iterator[str]:
-    """Yield the files of the run and of its data; earlier pages among them are not read."""
-    for folder in (FLAGS.output_dir, FLAGS.data_dir):
-        for pattern in ("*", "*/*"):
-            for path in expanded(folder).glob(pattern):
-                if path.suffix != ".html":
-                    yield str(path)
 
 
 def run() -> None:

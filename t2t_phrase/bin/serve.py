@@ -121,11 +121,6 @@ def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
             f"{field}={getattr(hparams, field)}: a run is served without a lexicon; export it with "
             "t2t-phrase-exporter --lexicon_file and give --export_dir, or leave the option out"
         )
-    for field in hparams.given(("batch_size",)):
-        raise UserError(
-            f"{field}={getattr(hparams, field)}: a server does not use it; limit what is searched "
-            "at once by --serving_hparams=max_batch_size=...,max_batch_bytes=..."
-        )
     note_slow_integers(hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     registry.discover(FLAGS.t2t_usr_dir)

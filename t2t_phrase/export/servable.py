@@ -47,6 +47,12 @@ def check_servable(
             "translate_with_dictionary, whose dictionaries may be empty; leave it out of "
             "--decode_hparams"
         )
+    if hparams.batch_size != DecodeHParams.batch_size:
+        raise UserError(
+            f"batch_size={hparams.batch_size}: the server decides how many sentences a served "
+            "model searches at once (t2t-phrase-serve: by --serving_hparams=max_batch_size=...); "
+            "leave it out of --decode_hparams"
+        )
     for field in hparams.given(("return_beams", "write_scores")):
         raise UserError(
             f"{field}=true: a served model returns all hypotheses with their scores by its "

@@ -17,6 +17,7 @@ second calls TensorFlow Serving's REST interface, with the standard library alon
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import pathlib
 import re
@@ -78,12 +79,12 @@ def translate_remote(
         dict(zip(inputs, values, strict=True)) for values in zip(*inputs.values(), strict=True)
     ]
     body = {"signature_name": "serving_default", "instances": instances}
-    request = urllib.request.Request(
-        f"{url}:predict",
-        data=json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
     try:
+        request = urllib.request.Request(
+            f"{url}:predict",
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
         with urllib.request.urlopen(request, timeout=timeout) as response:
             predictions = json.load(response)["predictions"]
     except urllib.error.HTTPError as error:
@@ -91,6 +92,10 @@ def translate_remote(
         raise SystemExit(f"{url} answered {error.code}: {detail}") from error
     except urllib.error.URLError as error:
         raise SystemExit(f"{url} cannot be reached: {error.reason}") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise SystemExit(f"{url} did not answer: {error}") from error
+    except (ValueError, KeyError) as error:
+        raise SystemExit(f"{url} is not a model of TensorFlow Serving: {error!r}") from error
     _tell_cut([found["cut"] for found in predictions])
     return [(found["translation"], found["score"]) for found in predictions]
 

@@ -76,6 +76,11 @@ def limited_connection(
             self._writing = _cancel(self._writing)
             super().resume_writing()
 
+        def send_400_response(self, msg: str) -> None:
+            del msg
+            message = "the request is not valid HTTP/1.1, or its first lines are too long"
+            self._refuse(400, "Bad Request", message)
+
         def _after(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
             return self.loop.call_later(seconds, call)
 

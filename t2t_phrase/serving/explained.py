@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from t2t_phrase.serving.errors import RequestError
 
 # The most characters of a sentence.
-LONGEST = 2000
+LONGEST = 1000
 # The most sentences that wait or are being explained.
 MOST_WAITING = 8
 

@@ -92,14 +92,18 @@ def read_t2t_checkpoint(
     skeleton = registry.models[model].from_hparams(
         hparams, vocab_size=vocab_size, target_vocab_size=target_vocab_size
     )
-    tensors, notes, used, missing = {}, [], set(), []
+    tensors, notes, used, missing, other = {}, [], set(), [], []
     for name, variable in checkpoints.model_variables(skeleton).items():
         rows = vocab_size if name.startswith("embedding/") else target_vocab_size or vocab_size
         names = _matching(name, shapes, hparams.norm, rows)
         if names:
-            parts = [reader.get(prefix + n) for n in names]
-            tensors[name] = np.concatenate(parts).reshape(variable.shape).astype("float32")
             used.update(names)
+            if _fit([shapes[n] for n in names], variable.shape):
+                parts = [reader.get(prefix + n) for n in names]
+                tensors[name] = np.concatenate(parts).reshape(variable.shape).astype("float32")
+            else:
+                found = " and ".join(str(tuple(shapes[n])) for n in names)
+                other.append(f"{names[0]}: {found} instead of {tuple(variable.shape)}")
         elif name == TARGET_SPACE:
             # The model was trained without a target space; zeros have no effect.
             tensors[name] = np.zeros(variable.shape, "float32")
@@ -110,6 +114,11 @@ def read_t2t_checkpoint(
         raise UserError(
             f"checkpoint {prefix_path} lacks {len(missing)} variables of {model}: "
             + ", ".join(missing)
+        )
+    if other:
+        raise UserError(
+            f"checkpoint {prefix_path}: {len(other)} variables of {model} have other shapes, so it "
+            f"cannot be imported: {', '.join(other)}"
         )
     rest = [n for n in all_shapes if not (n.startswith(prefix) and n[len(prefix) :] in used)]
     unused = sorted(name for name in rest if not _STATE.match(name))
@@ -124,6 +133,14 @@ def read_t2t_checkpoint(
         unused=tuple(unused),
         state=len(rest) - len(unused),
     )
+
+
+def _fit(parts: Sequence[Sequence[int]], shape: Sequence[int]) -> bool:
+    """Return whether parts, joined along the first axis, have a shape, but for axes of size 1."""
+    if len({tuple(part[1:]) for part in parts}) > 1:
+        return False
+    joined = (sum(part[0] for part in parts), *parts[0][1:]) if parts[0] else ()
+    return [size for size in joined if size > 1] == [size for size in shape if size > 1]
 
 
 def infer_sizes(

@@ -270,6 +270,8 @@ def test_a_folder_of_files_is_checked_before_the_work(files, monkeypatch):
     for folder, message in (("ref", "cannot write .*ref"), ("paper", r"scores\.csv is a folder")):
         with pytest.raises(UserError, match=message):
             compare(files, f"--report_files={files}/{folder}")
+    with pytest.raises(UserError, match=r"scores\.json is one of the --report_files, too"):
+        compare(files, f"--report={files}/scores.json", f"--report_files={files}")
 
 
 def test_ngrams_compared_with_a_baseline_and_their_plot(files, capsys):

@@ -84,6 +84,8 @@ def test_mistakes(toy, quick, monkeypatch, tmp_path):
         field = option.partition("=")[0]
         with pytest.raises(UserError, match=f"^{field}=true: a served model returns all hyp"):
             call(exporter, *toy.flags, f"--export_dir={tmp_path}", f"--decode_hparams={option}")
+    with pytest.raises(UserError, match=r"^batch_size=7: the server decides .*=max_batch_size"):
+        call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=batch_size=7")
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]
     monkeypatch.setattr(
         "t2t_phrase.runs.vocabulary.run_vocabularies",

@@ -322,6 +322,20 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
     with pytest.raises(UserError, match=r"source.en would overwrite the input .*source.en"):
         written = source.replace("--insights_from_file", "--stats_file")
         call(insights, *toy.flags, "--stats", source, references, written)
+    run = toy.output_dir
+    for output in (f"{run}/hparams.json", f"{run}/model.ckpt-7.index"):
+        with pytest.raises(UserError, match=f"{output} would overwrite the input"):
+            call(insights, *toy.flags, "--stats", source, references, f"--stats_file={output}")
+    both = [f"--stats_file={tmp_path}/x", f"--html={tmp_path}/./x"]
+    with pytest.raises(UserError, match="--stats_file and --html name the same file; name two"):
+        call(insights, *toy.flags, "--stats", source, references, *both)
+    for options, message in (
+        ("alignment_weight=0.5", "is only used with --alignment_model_dir"),
+        ("shortlist_best=5", "is not used by t2t-phrase-insights; leave it out"),
+        ("return_beams=true", "return_beams=True: is not used by t2t-phrase-insights"),
+    ):
+        with pytest.raises(UserError, match=message):
+            call(insights, *toy.flags, maps, "--source=a", f"--decode_hparams={options}")
     tree = tmp_path / "x.trees"
     tree.touch()
     stats = ["--stats", source, references, f"--feature_files=phrases={tree}"]

@@ -165,7 +165,6 @@ def test_exports_are_served_and_watched(tmp_path, monkeypatch, capsys):
         (["--export_dir=b", "--model_name=a/b"], "--model_name='a/b': the name is part of"),
         (["--output_dir=missing"], "missing"),
         (["--output_dir=a", "--decode_hparams=shortlist_best=5"], "export it with t2t-phrase-expo"),
-        (["--output_dir=a", "--decode_hparams=batch_size=64"], "a server does not use it; limit"),
         (["--output_dir=a", "--unknown_dictionary="], "--unknown_dictionary= names no file"),
         (["--output_dir=a", "--alignment_model_dir="], "--alignment_model_dir= names no file"),
         (["--output_dir=a", "--export_dir="], "--export_dir= names no file"),

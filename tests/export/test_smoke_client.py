@@ -1,6 +1,7 @@
 import http.server
 import io
 import json
+import socket
 import sys
 import threading
 
@@ -64,6 +65,33 @@ def test_what_a_server_says_is_passed_on(server):
         smoke_client.translate_remote(f"{url}/enfr", ["a"])
     with pytest.raises(SystemExit, match="cannot be reached"):
         smoke_client.translate_remote("http://127.0.0.1:9/v1/models/ende", ["a"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (b"", "did not answer: Remote end closed connection"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhtml", "is not a model of TensorFlow Serv"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "is not a model of TensorFlow Serving"),
+    ],
+)
+def test_what_is_no_server_of_models_is_named(answer, message):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def reply():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
+
+        replying = threading.Thread(target=reply)
+        replying.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/models/ende"
+        with pytest.raises(SystemExit, match=message):
+            smoke_client.translate_remote(url, ["a"])
+        replying.join()
+    with pytest.raises(SystemExit, match=r"is not a model of TensorFlow Serving.*unknown url type"):
+        smoke_client.translate_remote("", ["a"])
 
 
 class Upper(tf.Module):

@@ -120,6 +120,19 @@ def test_sentences_of_clients_that_have_gone_are_not_searched():
     assert gate.batches == [["0"], ["3"]]
 
 
+def test_what_is_not_http_is_answered_as_json():
+    with running() as server:
+        for request in (
+            b"GET /?text=" + b"a" * 300_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET /\u00e4 HTTP/1.1\r\n\r\n".encode(),
+            b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
+        ):
+            head, body = raw(server.url, request).split(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+            assert f"Content-Length: {len(body)}".encode() in head
+            assert "is not valid HTTP/1.1" in json.loads(body)["error"]
+
+
 def test_a_request_cannot_keep_the_server_busy():
     path = "/v1/models/toy:predict"
     names = ",".join(f'"{number}":0' for number in range(200_000))

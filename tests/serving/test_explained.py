@@ -24,7 +24,7 @@ def test_the_page_of_a_sentence():
         # Bytes that are not UTF-8.
         assert ask(server.url, "/?text=%ff").body.decode() == "<p>\ufffd</p>"
         answer = ask(server.url, page_of("x" * (LONGEST + 1)))
-        assert answer.status == 413 and "more than 2000 characters" in answer.body["error"]
+        assert answer.status == 413 and "more than 1000 characters" in answer.body["error"]
 
 
 def test_pages_are_made_apart_from_predictions_and_bounded():

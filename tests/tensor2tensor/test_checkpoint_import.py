@@ -215,6 +215,33 @@ def test_missing_variables_are_named(tmp_path):
         read_t2t_checkpoint(tmp_path, tiny())
 
 
+@pytest.mark.parametrize(
+    ("name", "shape", "message"),
+    [
+        (
+            "encoder/layer_0/self_attention/multihead_attention/q/kernel",
+            (D, 2 * D),
+            f"{D}, {2 * D}",
+        ),
+        # As many numbers, in another layout.
+        (
+            "encoder/layer_1/self_attention/multihead_attention/k/kernel",
+            (2 * D, D // 2),
+            f"{2 * D}",
+        ),
+        ("decoder/layer_1/ffn/conv1/kernel", (D, F + 1), f"{D}, {F + 1}"),
+    ],
+)
+def test_other_shapes_are_named(tmp_path, name, shape, message):
+    checkpoint = make_checkpoint()
+    name = f"transformer/body/{name}"
+    assert name in checkpoint.theirs
+    checkpoint.theirs[name] = np.zeros(shape, "float32")
+    checkpoint.write(tmp_path)
+    with pytest.raises(UserError, match=rf"1 variables of transformer .*{name[17:]}: \({message}"):
+        read_t2t_checkpoint(tmp_path, tiny())
+
+
 def test_no_target_space_is_noted(tmp_path):
     make_checkpoint(target_space=False).write(tmp_path)
     imported = read_t2t_checkpoint(tmp_path, tiny())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import difflib
 from collections.abc import Sequence
 
-# Longer texts would take seconds to compare word by word; they are compared as a whole.
-LONGEST = 1000
+# Texts with more pairs of equal words, one of each text, would take seconds to compare word by
+# word; they are compared as a whole.
+MOST_PAIRS = 50_000
 
 
 def differing_words(text: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
@@ -20,7 +22,8 @@ def differing_words(text: Sequence[str], other: Sequence[str]) -> list[tuple[int
         (first, end) of each range, ascending; the words between them are also in `other`, in the
         same order.
     """
-    if max(len(text), len(other)) > LONGEST:
+    counts = collections.Counter(other)
+    if sum(counts[word] for word in text) > MOST_PAIRS:
         return [] if list(text) == list(other) else [(0, len(text))]
     matcher = difflib.SequenceMatcher(None, other, text, autojunk=False)
     return [

@@ -1,8 +1,6 @@
-import random
-
 import pytest
 
-from t2t_phrase.reports.comparison.differences import LONGEST, differing_words
+from t2t_phrase.reports.comparison.differences import MOST_PAIRS, differing_words
 
 TEXTS = [[], ["a"], ["a", "b"], ["b", "a", "c"], ["x"] * 4, list("abcabca")]
 
@@ -26,7 +24,14 @@ def test_a_replaced_word_is_marked():
     assert differing_words(["ein", "Mann", "geht"], ["ein", "alter", "Mann", "geht"]) == []
 
 
-def test_very_long_texts_are_compared_as_a_whole():
-    words = random.Random(0).choices("abc", k=LONGEST + 1)
+def test_very_repetitive_texts_are_compared_as_a_whole():
+    words = ["a", "b"] * 160
+    assert MOST_PAIRS < 2 * 160 * 160
     assert differing_words(words, words) == []
-    assert differing_words(words, words[1:]) == [(0, LONGEST + 1)]
+    assert differing_words(words, words[1:]) == [(0, 320)]
+    assert differing_words(words[:200], words[1:200]) == [(0, 1)]
+
+
+def test_long_texts_are_compared_word_by_word():
+    words = [str(number) for number in range(3000)]
+    assert differing_words(words, words[:7] + words[8:]) == [(7, 8)]
