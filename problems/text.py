@@ -33,6 +33,5 @@ class TranslateText(LocalProblem):
     """
 
     languages = ("src", "tgt")
-    hparams_set = ""
     file_list = "translate_text.json"
     optional_splits = ("test",)

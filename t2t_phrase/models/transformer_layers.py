@@ -22,6 +22,14 @@ from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHPar
 Position = Literal["encoder", "decoder", "cross"]
 
 
+class _TargetSpace(keras.layers.Embedding):
+    """The embedding of tensor2tensor's target spaces.
+
+    A class of its own, because Keras' `quantize` leaves those alone: the model reads the weights of
+    this layer, which would become integers.
+    """
+
+
 class TransformerLayers(EncoderDecoder):
     """The embeddings, encoder and decoder layers with which `Transformer` computes.
 
@@ -84,7 +92,7 @@ class TransformerLayers(EncoderDecoder):
             )
         if not tied:
             self.softmax = TokenEmbedding(vocab_size=rows, name="softmax", **shared)
-        self.target_space = keras.layers.Embedding(
+        self.target_space = _TargetSpace(
             TARGET_SPACES,
             hparams.hidden_size,
             embeddings_initializer=keras.initializers.RandomNormal(

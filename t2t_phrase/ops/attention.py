@@ -65,7 +65,8 @@ def attention_weights(logits: Any, mask: Any | None) -> Any:
     if mask is None:
         return _softmax(logits)
     # Adding a small mask broadcasts cheaply; selecting would build the whole (B, H, T, S) mask.
-    weights = _softmax(logits + ops.where(mask, 0.0, MASKED))
+    allowed, masked = (ops.convert_to_tensor(x, "float32") for x in (0.0, MASKED))
+    weights = _softmax(logits + ops.where(mask, allowed, masked))
     return weights * ops.cast(ops.any(mask, axis=-1, keepdims=True), "float32")
 
 

@@ -53,16 +53,12 @@ def shift(x: Any, steps: int) -> Any:
     """
     if not steps:
         return x
-    *others, length, width = ops.shape(x)
-    if isinstance(length, int):
-        kept = max(length - abs(steps), 0)
-    else:
-        kept = ops.maximum(length - abs(steps), 0)
-    start, gap = length - kept if steps < 0 else 0, length - kept
+    others = len(x.shape) - 2
+    # By numbers only: JAX cannot pad by an amount that depends on a symbolic length.
+    padding = (steps, 0) if steps > 0 else (0, -steps)
+    padded = ops.pad(x, [*[(0, 0)] * others, padding, (0, 0)])
     # Not by indexing, whose gradient takes several times as long in TensorFlow.
-    part = ops.slice(x, (*[0] * len(others), start, 0), (*others, kept, width))
-    padding = (gap, 0) if steps > 0 else (0, gap)
-    return ops.pad(part, [*[(0, 0)] * len(others), padding, (0, 0)])
+    return ops.slice(padded, (*[0] * others, max(-steps, 0), 0), ops.shape(x))
 
 
 def unfold_latest(tokens: Any, order: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import keras
@@ -28,6 +28,7 @@ from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 OtherVocabulary = Literal["same", "map", "new"]
 # Layers with a row for each entry of a vocabulary; a joint table is named like the source's.
 _TABLES = {"embedding": 0, "source_embedding": 0, "target_embedding": 1, "softmax": 1}
+_JOINT, _TARGET = "embedding/embeddings", "target_embedding/embeddings"
 
 _UNMAPPED = (
     "tensor2tensor's own subwords, which mark the ends of words and have no unknown word, so their "
@@ -136,17 +137,21 @@ def warm_start(
     stored = checkpoints.reader(checkpoint)
     adapted, merged = _add_adapters(stored, variables, report)
     mapped: dict[str, str] = {}
-    missing = list(report.missing)
+    missing, read = list(report.missing), dict[str, Encoder]()
     if differs:
         entries = stored.group("model")
         for name, side in tables.items():
-            if old is None or name not in entries:
+            sources = {} if old is None else _sources(name, side, entries, old)
+            if not sources:
                 missing.append(name)
                 continue
             assert vocabularies is not None
-            rows = stored.get(entries[name][0])
-            mapped[name] = _map_rows(variables[name], rows, old[side], vocabularies[side])
-    taken = {*merged, *(tables if differs else ())}
+            read.update(sources)
+            rows = [(stored.get(entries[n][0]), encoder) for n, encoder in sources.items()]
+            if not vocabularies.shared:
+                rows = rows[:1]
+            mapped[name] = _map_rows(variables[name], rows, vocabularies[side])
+    taken = {*merged, *read, *(tables if differs else ())}
     unused = tuple(name for name in report.unused if name not in taken)
     report = dataclasses.replace(report, missing=tuple(missing), unused=unused)
     if not report.matched:
@@ -188,20 +193,38 @@ def _side(name: str) -> int | None:
     return _TABLES.get(layer) if weight == "embeddings" else None
 
 
-def _map_rows(variable: keras.Variable, stored: np.ndarray, old: Encoder, new: Encoder) -> str:
-    """Copy the rows (D,) of the entries that both vocabularies have; return a line on them."""
+def _sources(
+    name: str, side: int, entries: Mapping[str, object], old: Vocabularies
+) -> dict[str, Encoder]:
+    """Return the tables of a checkpoint with entries for a table, each with its vocabulary."""
+    found = {name: old[side]} if name in entries else {}
+    if old.shared:
+        # A joint vocabulary may have had one table where the model has several.
+        return found or ({_JOINT: old[0]} if _JOINT in entries else {})
+    if name == _JOINT and _TARGET in entries:
+        # The model may have a joint vocabulary, with the entries of both.
+        found[_TARGET] = old[1]
+    return found
+
+
+def _map_rows(
+    variable: keras.Variable, tables: Sequence[tuple[np.ndarray, Encoder]], new: Encoder
+) -> str:
+    """Copy the rows (D,) of entries from the first table that has them; return a line on them."""
     values = np.array(keras.ops.convert_to_numpy(variable.value))
+    stored = tables[0][0]
     if values.shape[1:] != stored.shape[1:]:
         return f"none of {new.vocab_size:,} entries, since the size is {stored.shape[1:]}"
-    pieces = {piece: row for row, piece in enumerate(_pieces(old)) if row > UNK_ID}
-    rows = [(row, row) for row in range(UNK_ID + 1)]
-    for row, piece in enumerate(_pieces(new)):
-        if row > UNK_ID and piece in pieces:
-            rows.append((row, pieces[piece]))
-    targets, sources = map(list, zip(*rows, strict=True))
-    values[targets] = stored[sources]
+    values[: UNK_ID + 1] = stored[: UNK_ID + 1]
+    wanted = {piece: row for row, piece in enumerate(_pieces(new)) if row > UNK_ID}
+    count = UNK_ID + 1
+    for rows, old in tables:
+        for row, piece in enumerate(_pieces(old)):
+            if row > UNK_ID and piece in wanted:
+                values[wanted.pop(piece)] = rows[row]
+                count += 1
     variable.assign(values)
-    return f"{len(rows):,} of {new.vocab_size:,} entries"
+    return f"{count:,} of {new.vocab_size:,} entries"
 
 
 def _pieces(encoder: Encoder) -> list[str]:

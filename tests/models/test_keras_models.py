@@ -53,6 +53,38 @@ def test_the_type_that_a_model_computes_in_survives(tmp_path):
     assert loaded.dtype_policy.name == loaded.hparams.dtype_policy == "mixed_bfloat16"
 
 
+def test_a_loaded_model_with_low_rank_updates_can_be_trained(tmp_path):
+    registry.discover()
+    options = f"{SETS['transformer_tiny']},lora_rank=2"
+    hparams = registry.hparams["transformer_tiny"]().override(options)
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=16)
+    draw = np.random.default_rng(0)
+    for variable in model.trainable_variables:
+        variable.assign(draw.normal(size=variable.shape))
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    batch = batch_of(model)
+    np.testing.assert_allclose(loaded(batch), model(batch), rtol=1e-4, atol=1e-4)
+    before = [variable.numpy() for variable in loaded.trainable_variables]
+    loaded.compile(optimizer=keras.optimizers.SGD(0.1), jit_compile=False)
+    loaded.fit(batch, epochs=1, batch_size=2, verbose=0)
+    moved = [
+        (variable.numpy() != old).any()
+        for variable, old in zip(loaded.trainable_variables, before, strict=True)
+    ]
+    # The factors B, whose products with A are still zero.
+    assert sum(moved) == len(moved) / 2 > 0
+
+
+def test_quantize_keeps_the_function(capsys):
+    model = make("transformer_tiny")
+    batch = batch_of(model)
+    expected = model(batch)
+    with pytest.warns(UserWarning, match="cannot be quantized|does not"):
+        model.quantize("int8")
+    np.testing.assert_allclose(model(batch), expected, rtol=0.05, atol=0.05)
+
+
 def test_two_vocabularies_survive(tmp_path):
     model = make("luong_feed_multi30k", target_vocab_size=24)
     model.save(tmp_path / "model.keras")

@@ -1,5 +1,6 @@
 import warnings
 
+import keras
 import numpy as np
 import pytest
 import reference_transformer as reference
@@ -81,6 +82,18 @@ def test_a_row_with_nothing_to_attend_to_gives_zeros_and_no_gradient() -> None:
         loss = tf.reduce_sum(weights * tf.constant([[0.3, 0.1], [2.0, 1.0]]))
     np.testing.assert_array_equal(weights[0, 0], [[0, 0], [1, 0]])
     np.testing.assert_array_equal(tape.gradient(loss, logits)[0, 0, 0], [0, 0])
+
+
+@pytest.mark.parametrize("floatx", ["float16", "float64"])
+def test_the_default_type_of_keras_does_not_matter(floatx: str) -> None:
+    logits, mask = np.zeros((1, 1, 1, 2), "float32"), np.array([True, False])
+    keras.config.set_floatx(floatx)
+    try:
+        found = attention_weights(logits, mask)
+    finally:
+        keras.config.set_floatx("float32")
+    assert found.dtype == "float32"
+    np.testing.assert_array_equal(found, [[[[1, 0]]]])
 
 
 def test_extreme_logits_stay_finite() -> None:

@@ -1,5 +1,7 @@
 """The convolution of n-grams against loops and against other ways to compute it."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -138,3 +140,28 @@ def test_windows_of_a_row_of_two_sentences_are_those_of_each(order: int) -> None
     np.testing.assert_array_equal(found[:1, :3], unfold(X[:1, :3], order))
     np.testing.assert_array_equal(found[:1, 3:], unfold(X[:1, 3:], order))
     np.testing.assert_array_equal(found[1:, 1:], unfold(X[1:, 1:], order))
+
+
+def test_symbolic_lengths_are_shifted_on_jax() -> None:
+    program = """
+import os
+os.environ.update(KERAS_BACKEND="jax", JAX_PLATFORMS="cpu")
+import keras
+import numpy as np
+import t2t_phrase
+from t2t_phrase.ops.ngrams import shift
+
+x = keras.Input((None, 8))
+layer = t2t_phrase.layers.HeterogeneousConvKV(num_heads=2, hidden_size=8, orders=(1, 2))
+y, _ = layer(x, x)
+assert y.shape == (None, None, 8)
+values = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")
+np.testing.assert_allclose(keras.Model(x, y)(values), layer(values, values)[0], atol=1e-6)
+for steps in range(-6, 7):
+    rows = np.zeros_like(values)
+    if abs(steps) < 5:
+        rows[:, max(steps, 0) : 5 + min(steps, 0)] = values[:, max(-steps, 0) : 5 - max(steps, 0)]
+    np.testing.assert_array_equal(shift(values, steps), rows)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -154,6 +154,43 @@ def test_two_vocabularies_are_mapped_each(tmp_path):
         )
 
 
+def test_a_joint_vocabulary_is_mapped_to_two(tmp_path):
+    old = joint("a", "b", "c", "d")
+    stored = save_run(tmp_path / "run", old)
+    new = Vocabularies(joint("c", "z").source, joint("y", "d").source)
+    _, model = small_model(new)
+    started = warm_start(model, tmp_path / "run", vocabularies=new, other_vocabulary="map")
+    for name, encoder, word in (
+        ("embedding", new.source, "c"),
+        ("target_embedding", new.target, "d"),
+        ("softmax", new.target, "d"),
+    ):
+        found = checkpoints.model_variables(model)[f"{name}/embeddings"].numpy()
+        expected = stored["embedding/embeddings"][old.source.encode(word)[0]]
+        np.testing.assert_array_equal(found[encoder.encode(word)[0]], expected)
+        assert f"{name}/embeddings: 4 of 5 entries" in str(started)
+    assert not started.report.missing and not started.report.unused
+
+
+def test_two_vocabularies_are_mapped_to_a_joint_one(tmp_path):
+    first, second = joint("a", "b", "both").source, joint("d", "e", "both").source
+    stored = save_run(tmp_path / "run", Vocabularies(first, second))
+    new = joint("d", "a", "both", "z")
+    _, model = small_model(new)
+    started = warm_start(model, tmp_path / "run", vocabularies=new, other_vocabulary="map")
+    found = checkpoints.model_variables(model)["embedding/embeddings"].numpy()
+    # A word of both is taken from the source.
+    for word, old, name in (
+        ("a", first, "embedding"),
+        ("both", first, "embedding"),
+        ("d", second, "target_embedding"),
+    ):
+        expected = stored[f"{name}/embeddings"][old.encode(word)[0]]
+        np.testing.assert_array_equal(found[new.source.encode(word)[0]], expected)
+    assert "embedding/embeddings: 6 of 7 entries" in str(started)
+    assert started.report.unused == ("softmax/embeddings",)
+
+
 def test_new_tables_stay_random(tmp_path):
     stored = save_run(tmp_path / "run", joint("a", "b", "c"))
     other = joint("a", "b", "d")

@@ -59,6 +59,8 @@ class LocalProblem(Problem):
         ```
     """
 
+    hparams_set = ""  # chosen by the size of the corpus
+
     folder: ClassVar[str] = ""  # within tmp_dir
     references: ClassVar[int] = 0  # required number in dev and test; 0 = any
     optional_splits: ClassVar[tuple[str, ...]] = ()  # splits that may be missing

@@ -38,6 +38,9 @@ class BiasedAttention(AttentionalVector):
         alignment: (B, T) int, the memory position that each query is aligned with; a position
             outside the memory means that the query is aligned with nothing.
 
+    Raises:
+        ValueError: the score has no keys.
+
     Example:
         ```python
         score = t2t_phrase.layers.ConcatScore()
@@ -47,6 +50,11 @@ class BiasedAttention(AttentionalVector):
         hidden, weights = attention(query, memory, alignment)  # (2, 3, 32), (2, 1, 3, 7)
         ```
     """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not self.score.scores_windows:
+            raise ValueError(f"{type(self.score).__name__} has no keys to be biased.")
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:
         """Create the weights of `AttentionalVector` and b."""

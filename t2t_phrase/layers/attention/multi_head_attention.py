@@ -101,9 +101,10 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
-        if hidden_size % num_heads:
+        if num_heads < 1 or hidden_size < 1 or hidden_size % num_heads:
             raise ValueError(
-                f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}."
+                "hidden_size must be a multiple of num_heads, both at least 1, got "
+                f"{hidden_size} and {num_heads}."
             )
         self.num_heads = num_heads
         self.hidden_size = hidden_size

@@ -29,3 +29,14 @@ class Dense(keras.layers.Dense):
         if self.use_bias:
             x = add_bias(x, self.bias)
         return x if self.activation is None else self.activation(x)
+
+    def load_own_variables(self, store: Any) -> None:
+        """Load the weights that `keras.Model.save` has stored, with the product of LoRA in them.
+
+        Keras then sets both factors to zero, so that neither would ever have a gradient; here, the
+        first is drawn as in a new layer. The product remains zero.
+        """
+        super().load_own_variables(store)
+        if self.lora_enabled:
+            initializer = keras.initializers.HeUniform()
+            self.lora_kernel_a.assign(initializer(self.lora_kernel_a.shape))

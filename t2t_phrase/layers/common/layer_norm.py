@@ -54,7 +54,11 @@ class LayerNorm(keras.layers.Layer):
         """Normalise every position."""
         # Custom gradients need tensors, and `convert_to_tensor` returns variables unchanged.
         scale, offset = (ops.cast(weight, weight.dtype) for weight in (self.gamma, self.beta))
-        normed = layer_norm(ops.convert_to_tensor(x), scale, offset, epsilon=self.epsilon)
+        x = ops.convert_to_tensor(x)
+        if keras.backend.result_type(x.dtype, scale.dtype) != scale.dtype:
+            # Arrays of NumPy are float64.
+            x = ops.cast(x, scale.dtype)
+        normed = layer_norm(x, scale, offset, epsilon=self.epsilon)
         return ops.cast(normed, self.compute_dtype)
 
     def compute_output_shape(self, x_shape: Any) -> Any:

@@ -60,6 +60,11 @@ class WordDropout(keras.layers.Layer):
         """Return the shape of the input."""
         return ids_shape
 
+    def compute_output_spec(self, ids: Any, training: bool = False) -> keras.KerasTensor:
+        """Return the shape and the type of the input; Keras would assume floats."""
+        del training
+        return keras.KerasTensor(ids.shape, dtype=ids.dtype)
+
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
         return {**super().get_config(), "rate": self.rate}

@@ -34,6 +34,8 @@ class HeadONLSTM(HeadLSTM):
 
     def __init__(self, *, chunk_size: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if chunk_size < 1:
+            raise ValueError(f"chunk_size must be at least 1, got {chunk_size}.")
         self.chunk_size = chunk_size
 
     def gate_units(self, width: int) -> int:

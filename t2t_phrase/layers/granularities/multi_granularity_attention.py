@@ -111,10 +111,10 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
-        if hidden_size % len(heads):
+        if not heads or hidden_size % len(heads):
             raise ValueError(
-                f"hidden_size must be a multiple of the number of heads, got {hidden_size} and "
-                f"{len(heads)}."
+                f"hidden_size must be a multiple of the number of heads, at least 1, got "
+                f"{hidden_size} and {len(heads)}."
             )
         if sorted(heads, key="tokens".__ne__) != list(heads):
             raise ValueError(f"heads that attend to tokens must come first, got {list(heads)}.")

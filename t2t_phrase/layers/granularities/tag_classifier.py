@@ -46,6 +46,8 @@ class TagClassifier(keras.layers.Layer):
         self, *, heads: Sequence[str], partitions: Sequence[str], classes: int, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        if lacking := sorted({*partitions} - {*heads}):
+            raise ValueError(f"no head attends to the partitions {lacking}; got {list(heads)}.")
         self.heads = list(heads)
         self.partitions = list(partitions)
         self.classes = classes

@@ -37,6 +37,8 @@ class LocationScore(Score):
 
     def __init__(self, *, positions: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if positions < 1:
+            raise ValueError(f"positions must be at least 1, got {positions}.")
         self.positions = positions
 
     def build(self, query_shape: Any, memory_shape: Any = None) -> None:

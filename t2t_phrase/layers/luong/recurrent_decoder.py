@@ -77,6 +77,8 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
     ) -> None:
         super().__init__(**{**kwargs, "autocast": False})
         self.supports_masking = True
+        if num_layers < 1:
+            raise ValueError(f"num_layers must be at least 1, got {num_layers}.")
         self.units = units
         self.num_layers = num_layers
         self.attention = attention

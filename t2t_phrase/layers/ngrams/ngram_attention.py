@@ -102,9 +102,10 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         given = {name: kwargs.pop(name) for name in self.options if name in kwargs}
         super().__init__(**kwargs)
         self.supports_masking = True
-        if hidden_size % num_heads:
+        if num_heads < 1 or hidden_size < 1 or hidden_size % num_heads:
             raise ValueError(
-                f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}."
+                "hidden_size must be a multiple of num_heads, both at least 1, got "
+                f"{hidden_size} and {num_heads}."
             )
         if not orders or min(orders) < 1 or list(orders) != sorted(set(orders)):
             raise ValueError(

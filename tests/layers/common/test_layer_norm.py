@@ -13,6 +13,17 @@ X = np.random.default_rng(0).normal(2.0, 3.0, size=(2, 3, 4)) * [[[1.0]], [[1e-3
 X = X.astype("float32")
 
 
+def test_wide_input_is_read_as_the_weights_are() -> None:
+    wide = np.random.default_rng(0).normal(size=(2, 3, 8))
+    assert wide.dtype == "float64"
+    for policy in ("float32", "mixed_bfloat16"):
+        layer = LayerNorm(dtype=policy)
+        found = layer(wide)
+        assert found.dtype == layer.compute_dtype
+        np.testing.assert_array_equal(found, layer(wide.astype("float32")))
+    assert LayerNorm(dtype="float64")(wide).dtype == "float64"
+
+
 def test_contract(check_layer: Callable) -> None:
     check_layer(lambda dtype: LayerNorm(dtype=dtype), [X], weights=8)
 

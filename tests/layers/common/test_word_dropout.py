@@ -45,6 +45,12 @@ def test_xla_drops_the_same_words_in_any_shape() -> None:
     np.testing.assert_array_equal(plain, drop(IDS, seed))
 
 
+def test_symbolic_words_remain_words() -> None:
+    ids = keras.Input((None,), dtype="int32")
+    found = WordDropout(0.5)(ids)
+    assert found.dtype == "int32" and found.shape == (None, None)
+
+
 def test_rate_zero_needs_no_randomness() -> None:
     layer = WordDropout(0.0)
     assert not layer.variables
