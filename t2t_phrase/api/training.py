@@ -192,7 +192,7 @@ def train(
 
 
 def _evaluation_of_run(folder: str) -> tuple[str, int, bool]:
-    """Return how the last commands of a run evaluate it.
+    """Return the options with which the last commands of a run evaluate it.
 
     Returns:
         The values of --decode_hparams, --eval_steps and --eval_run_autoregressive.

@@ -18,7 +18,10 @@ SCORE = L.LocationScore(positions=4)
         ),
         (
             lambda: L.MultiGranularityAttention(
-                hidden_size=8, heads=(), partitions=("a",), composition=L.MaxComposition(num_heads=0)
+                hidden_size=8,
+                heads=(),
+                partitions=("a",),
+                composition=L.MaxComposition(num_heads=0),
             ),
             "number of heads, at least 1, got 8 and 0",
         ),

@@ -199,7 +199,7 @@ def test_large_inputs_stay_finite(attentions: dict) -> None:
 
 
 def test_mistakes_are_named() -> None:
-    with pytest.raises(ValueError, match="multiple of num_heads, got 8 and 3"):
+    with pytest.raises(ValueError, match="multiple of num_heads, both at least 1, got 8 and 3"):
         MultiHeadAttention(num_heads=3, hidden_size=8)
     with pytest.raises(ValueError, match="max_relative_position must be at least 1, got 0"):
         RelativeMultiHeadAttention(max_relative_position=0, num_heads=2, hidden_size=8)

@@ -274,7 +274,7 @@ def test_contract_with_distances_and_looking_ahead(check_layer: Callable[..., No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_heads": 5}, "multiple of num_heads, got 12 and 5"),
+        ({"num_heads": 5}, "multiple of num_heads, both at least 1, got 12 and 5"),
         ({"orders": (0, 1)}, r"ascending integers, each at least 1, got \(0, 1\)"),
         ({"orders": (2, 1)}, r"ascending integers, each at least 1, got \(2, 1\)"),
         ({"orders": ()}, r"ascending integers, each at least 1, got \(\)"),
