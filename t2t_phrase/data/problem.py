@@ -332,9 +332,7 @@ class Problem(abc.ABC):
             raise UserError(f"{self.name} keeps no text of its {split} set")
         for name, sha256 in names.items():
             self._require_content(folder, name, sha256)
-        columns = [
-            [str(line) for line in read_lines(folder / name, drop_mark=False)] for name in names
-        ]
+        columns = [list(map(str, read_lines(folder / n, drop_mark=False))) for n in names]
         if self.reversed:
             return columns[1], [columns[0]]
         return columns[0], columns[1:]

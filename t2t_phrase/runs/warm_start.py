@@ -141,15 +141,14 @@ def warm_start(
     if differs:
         entries = stored.group("model")
         for name, side in tables.items():
-            sources = {} if old is None else _sources(name, side, entries, old)
+            assert vocabularies is not None
+            joint = vocabularies.shared
+            sources = {} if old is None else _sources(name, side, entries, old, to_joint=joint)
             if not sources:
                 missing.append(name)
                 continue
-            assert vocabularies is not None
             read.update(sources)
             rows = [(stored.get(entries[n][0]), encoder) for n, encoder in sources.items()]
-            if not vocabularies.shared:
-                rows = rows[:1]
             mapped[name] = _map_rows(variables[name], rows, vocabularies[side])
     taken = {*merged, *read, *(tables if differs else ())}
     unused = tuple(name for name in report.unused if name not in taken)
@@ -194,15 +193,14 @@ def _side(name: str) -> int | None:
 
 
 def _sources(
-    name: str, side: int, entries: Mapping[str, object], old: Vocabularies
+    name: str, side: int, entries: Mapping[str, object], old: Vocabularies, *, to_joint: bool
 ) -> dict[str, Encoder]:
     """Return the tables of a checkpoint with entries for a table, each with its vocabulary."""
     found = {name: old[side]} if name in entries else {}
     if old.shared:
         # A joint vocabulary may have had one table where the model has several.
         return found or ({_JOINT: old[0]} if _JOINT in entries else {})
-    if name == _JOINT and _TARGET in entries:
-        # The model may have a joint vocabulary, with the entries of both.
+    if to_joint and name == _JOINT and _TARGET in entries:
         found[_TARGET] = old[1]
     return found
 

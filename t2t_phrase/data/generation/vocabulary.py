@@ -275,7 +275,7 @@ def sample(
     """
     for source, target, *_ in shards:
         for column in columns:
-            columns_read = (read_lines(path, drop_mark=False) for path in (source, target))
-            for pair in zip(*columns_read, strict=True):
+            sides = (read_lines(path, drop_mark=False) for path in (source, target))
+            for pair in zip(*sides, strict=True):
                 if share == 1 or place_of(*map(str, pair)) < share:
                     yield str(pair[column])
