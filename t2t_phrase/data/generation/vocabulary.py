@@ -177,17 +177,19 @@ def learn_vocabularies(
             (f"{name}.{language}", language, (column,), sizes[column])
             for column, language in enumerate(problem.languages)
         ]
-    taken = f"about {options['vocab_pairs']:,} of " if _share(options, pairs) < 1 else ""
+    share = min(1.0, options["vocab_pairs"] / pairs)
+    taken = f"about {options['vocab_pairs']:,} of " if share < 1 else ""
     units = entries_of(options["vocab_type"])
     found = []
-    for stem, title, columns, given in wanted:
-        size = _auto_size(options, pairs, dealt, columns) if given == "auto" else int(given)
+    for stem, title, columns, asked in wanted:
+        text = sample(dealt, columns, share)
+        size = _auto_size(options, pairs, text) if asked == "auto" else int(asked)
         log(
             f"{problem.base_name}: learning {size:,} {title} {units} from {taken}{pairs:,} "
             "sentence pairs"
         )
         content = learn_vocabulary(
-            sample(dealt, columns, _share(options, pairs)),
+            sample(dealt, columns, share),
             vocab_type=options["vocab_type"],
             vocab_size=size,
             character_coverage=options["character_coverage"],
@@ -239,22 +241,12 @@ def learn_vocabulary(
     )
 
 
-def _share(options: Mapping[str, Any], pairs: int) -> float:
-    """Return the share of the training pairs from which vocabularies are learned."""
-    return min(1.0, options["vocab_pairs"] / pairs)
-
-
-def _auto_size(
-    options: Mapping[str, Any],
-    pairs: int,
-    dealt: Sequence[Sequence[pathlib.Path]],
-    columns: Sequence[int],
-) -> int:
-    """Return a size that suits the corpus, and the characters of these columns."""
+def _auto_size(options: Mapping[str, Any], pairs: int, text: Iterable[str]) -> int:
+    """Return a size that suits the number of pairs, and the characters of a text."""
     if options["vocab_type"] == "words":
         return vocabulary_size(pairs)
     least = least_pieces(
-        sample(dealt, columns, _share(options, pairs)),
+        text,
         character_coverage=options["character_coverage"],
         user_defined_symbols=options.get("user_defined_symbols", ()),
     )
