@@ -86,7 +86,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
         TENSORFLOW | {"nltk"},
     ),
     "evaluation": ({"data", "text", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
-    "comparison": ({"evaluation", "runs", "data", "grammar"}, set()),
+    "comparison": ({"evaluation", "runs", "data", "decoding", "grammar"}, set()),
     "export": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"tensorflow_text"}),
     "serving": (
         {"export", "decoding", "runs", "text", "models"},

@@ -98,7 +98,7 @@ def main(argv: Sequence[str]) -> None:
     check_backend()
     common.load_tensorflow()
     registry.discover(FLAGS.t2t_usr_dir)
-    from t2t_phrase.comparison.runs import Recipe, compare
+    from t2t_phrase.comparison.runs import Recipe, StepFailed, compare
     from t2t_phrase.comparison.scoring import Scoring
 
     recipe = Recipe(
@@ -126,9 +126,11 @@ def main(argv: Sequence[str]) -> None:
     if found.done:
         report(recipe, found.done, sets, boundaries, FLAGS.ngrams, scoring)
     if found.failed:
-        raise UserError(f"failed: {', '.join(found.failed)}; the messages are above")
+        # The machine failed only if no command failed for another reason.
+        code = min(found.failed.values())
+        raise StepFailed(f"failed: {', '.join(found.failed)}; the messages are above", code)
     if not found.done:
-        raise UserError("no run is finished; leave out --report_only to train")
+        raise UserError("no such run is finished; leave out --report_only to train")
 
 
 def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> None:
@@ -179,6 +181,10 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
                 check_contrastive(recipe.contrastive, hparams.features)
             except UserError as error:
                 raise UserError(f"--contrastive: {name}: {error}") from error
+        try:
+            problem.require_features(str(recipe.data_dir), hparams.training_features)
+        except UserError as error:
+            raise UserError(f"--hparams_sets: {name}: {error}") from error
     from t2t_phrase.io.files import explain_os_error
 
     try:

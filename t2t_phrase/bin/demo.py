@@ -18,6 +18,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.backend import check_backend
+from t2t_phrase.config import UserError
 from t2t_phrase.io.child_process import call
 from t2t_phrase.io.files import expanded
 
@@ -100,14 +101,17 @@ def check_hparams() -> None:
     """Check the flags for the trainer now, since it starts minutes later.
 
     Raises:
-        UserError: the hparams set is unknown, or the overrides are wrong.
+        UserError: the hparams set is unknown or its model cannot translate, or the overrides are
+            wrong.
     """
     check_backend()
     common.load_tensorflow()
     registry.discover()
     from t2t_phrase.runs.record import resolve_hparams
 
-    resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
+    hparams, _ = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
+    if reason := registry.models[hparams.model].capabilities.cannot_translate:
+        raise UserError(f"--hparams_set={FLAGS.hparams_set}: the demo translates, but {reason}")
 
 
 def run() -> None:

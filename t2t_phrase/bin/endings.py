@@ -50,7 +50,8 @@ def ending_of(error: BaseException) -> Ending:
         return Ending(error.exit_code, "\n".join(["error: " + first, *others]))
     found = machine_errors.explain(error)
     if found is not None:
-        return Ending(MACHINE if found.machine else USAGE, f"error: {one_line(found.sentence)}")
+        sentence = " ".join(line.strip() for line in found.sentence.splitlines())
+        return Ending(MACHINE if found.machine else USAGE, f"error: {sentence}")
     return Ending(BUG, f"{_traceback(error)}\n{_blame(error)}")
 
 
@@ -70,15 +71,12 @@ def _blame(error: BaseException) -> str:
     )
 
 
-def one_line(error: BaseException | str) -> str:
-    """Return a message without line breaks and the names of TensorFlow's nodes."""
-    return " ".join(machine_errors.without_nodes(str(error)).split())
-
-
 def _lines(error: UserError) -> list[str]:
     """Return the lines of a message with their indentation; lists have one item per line."""
     lines = [line for line in str(error).splitlines() if line.strip()]
-    return ["  " * line.startswith("  ") + one_line(line) for line in lines] or [""]
+    if machine_errors.is_tensorflow_error(error.__cause__):
+        lines = [machine_errors.without_nodes(line) for line in lines]
+    return ["  " * line.startswith("  ") + line.strip() for line in lines] or [""]
 
 
 def _is_broken_pipe(error: BaseException) -> bool:
@@ -90,4 +88,5 @@ def _traceback(error: BaseException) -> str:
         return "".join(traceback.format_exception(error)).rstrip()
     # TensorFlow's own message is a second traceback, of nodes.
     frames = "".join(traceback.format_tb(error.__traceback__))
-    return f"Traceback (most recent call last):\n{frames}{type(error).__name__}: {one_line(error)}"
+    message = " ".join(machine_errors.without_nodes(str(error)).split())
+    return f"Traceback (most recent call last):\n{frames}{type(error).__name__}: {message}"

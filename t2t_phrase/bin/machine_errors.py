@@ -89,7 +89,7 @@ def explain(error: BaseException) -> Explanation | None:
     return _tensorflow_error(error) if is_tensorflow_error(error) else None
 
 
-def is_tensorflow_error(error: BaseException) -> bool:
+def is_tensorflow_error(error: BaseException | None) -> bool:
     """Return whether an error was raised by TensorFlow, which need not be loaded."""
     tensorflow = sys.modules.get("tensorflow")
     errors = getattr(tensorflow, "errors", None)

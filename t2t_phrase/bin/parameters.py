@@ -58,11 +58,11 @@ def parameter_lines(
     width = max(map(len, ["hparams set", *names]))
     yield f"{'hparams set':<{width}}  {'subwords':>8}  {'millions':>8}  {'paper':>6}"
     for name, hparams in chosen.items():
-        paper = None if overrides else PUBLISHED.get(name)
+        paper = PUBLISHED.get(name)
         subwords = vocab_size or (paper.vocab_size if paper else 37_000)
         millions = count_parameters(hparams, vocab_size=subwords) / 1e6
         line = f"{name:<{width}}  {subwords:>8,}  {millions:>8.1f}"
-        if paper:
+        if paper and not overrides and subwords == paper.vocab_size:
             remark = f"; {paper.remark}" if paper.remark else ""
             line += f"  {paper.millions:>6g}  {paper.where}{remark}"
         yield line

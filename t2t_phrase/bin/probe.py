@@ -24,6 +24,7 @@ from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.probe_input import (
     check_features,
     check_input_flags,
+    check_language,
     define_input_flags,
     input_files,
     read_input,
@@ -113,10 +114,12 @@ def main(argv: Sequence[str]) -> None:
     baselines = choose_baselines(FLAGS.baselines)
     sets = scratch_sets(FLAGS.hparams_sets, FLAGS.hparams, FLAGS.encoder_layers)
     runs = [load_run(path) for path in FLAGS.output_dir]
-    encoders = [*(run.model.hparams for run, _ in runs), *sets.values()]
-    for encoder in encoders:
-        check_model(encoder.model)
-    check_features(encoders)
+    for run, _ in runs:
+        check_model(type(run.model))
+    for encoder in sets.values():
+        check_model(registry.models[encoder.model])
+    check_features([*(run.model.hparams for run, _ in runs), *sets.values()])
+    check_language([FLAGS.problem, *(name for _, name in runs)])
     problem = FLAGS.problem or next((name for _, name in runs), None)
     source = vocabulary(problem) if sets else None
     given = read_input(tasks)
@@ -124,10 +127,13 @@ def main(argv: Sequence[str]) -> None:
     probes.of_baselines(baselines)
     if UNTRAINED in baselines and runs:
         first = runs[0][0]
-        probes.of_untrained(first.hparams_set, first.model.hparams, first.encoder)
+        probes.of_untrained(
+            first.hparams_set, type(first.model), first.model.hparams, first.encoder
+        )
     elif UNTRAINED in baselines:
         assert source is not None
-        probes.of_untrained(*next(iter(sets.items())), source)
+        name, encoder = next(iter(sets.items()))
+        probes.of_untrained(name, registry.models[encoder.model], encoder, source)
     for loaded, _ in runs:
         probes.of_run(loaded)
     for name, scratch in sets.items():

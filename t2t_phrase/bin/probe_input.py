@@ -141,6 +141,30 @@ def check_features(encoders: Iterable[TrainingHParams]) -> None:
             )
 
 
+def check_language(problems: Iterable[str | None]) -> None:
+    """Check that the built-in grammar's sentences are in the language that the encoders read.
+
+    Args:
+        problems: of the runs and --problem; None, "", or one that is not registered: nothing is
+            known.
+
+    Raises:
+        UserError: they read German.
+    """
+    from t2t_phrase import registry
+    from t2t_phrase.data.problem import REVERSED, get_problem
+
+    for name in problems:
+        if FLAGS.trees_file or not name or name.removesuffix(REVERSED) not in registry.problems:
+            continue
+        problem = get_problem(name)
+        if problem.source_language == "de":
+            raise UserError(
+                f"the grammar's sentences are English, but encoders of {name} read "
+                f"{problem.source_language}; give sentences and their trees with --trees_file"
+            )
+
+
 def _grammar(size: int) -> Iterator[tuple[str, str]]:
     """Yield (tree, sentence) of the grammar's test split, which no training has seen."""
     from t2t_phrase import grammar

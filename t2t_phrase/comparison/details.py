@@ -66,7 +66,7 @@ def ngrams(
     """Return a table of n-gram precision by set and order, averaged over the seeds.
 
     The baseline's row has its precision; the rows of other sets have the difference from it, and p
-    for each seed that both sets have.
+    for each seed that both sets have. Without such a seed, they have their precision.
 
     Returns:
         (Markdown, values of each order by set).
@@ -99,11 +99,10 @@ def ngrams(
             }
             for order in range(orders)
         ]
-        shown = "precision" if name == baseline else "difference"
-        form = "{:.2f}" if name == baseline else "{:+.2f}"
-        rows.append(
-            [f"`{name}`", *("-" if v[shown] is None else form.format(v[shown]) for v in own)]
-        )
+        compared = any(value["difference"] is not None for value in own)
+        shown, form = ("difference", "{:+.2f}") if compared else ("precision", "{:.2f}")
+        title = f"`{name}`" if compared or name == baseline else f"`{name}` (not compared)"
+        rows.append([title, *("-" if v[shown] is None else form.format(v[shown]) for v in own)])
         p_values = [", ".join(p_text(p, places=3) for p in v["p_by_seed"].values()) for v in own]
         if any(p_values):
             rows.append(["p", *p_values])

@@ -17,10 +17,13 @@ from t2t_phrase.comparison import variants
 from t2t_phrase.comparison.sentences import Sentences, sentences_of
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.decoding.feature_files import file_beside
+from t2t_phrase.features import of_side
 from t2t_phrase.io.child_process import call
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import last_value, read_commands
 from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
+from t2t_phrase.training_hparams import registered_hparams
 
 # The value of --contrastive for pairs from the grammar.
 GRAMMAR = "grammar"
@@ -154,6 +157,13 @@ class Recipe:
         same = record.resolved() == resolve_hparams(hparams_set, overrides)[0]
         return same and named == (self.problem, hparams_set, seed)
 
+    def why_unfinished(self, name: str, seed: int) -> str:
+        """Return the reason that `has_trained` is false."""
+        run = self.place(name, seed)
+        if (run / f"model.ckpt-{self.train_steps}.index").exists() and (run / FILE).exists():
+            return "trained with other settings"
+        return f"not trained to step {self.train_steps} yet"
+
     def check_not_longer(self, name: str, seed: int) -> None:
         """Refuse a run that has been trained beyond the last step of the recipe.
 
@@ -200,6 +210,14 @@ def command_line(module: str, flags: Sequence[str]) -> str:
     return f"t2t-phrase-{module} {shlex.join(flags)}"
 
 
+class StepFailed(UserError):
+    """A command failed."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
 class Steps:
     """Runs commands, unless their output was made with the same flags from the same inputs."""
 
@@ -232,7 +250,7 @@ class Steps:
         """Run a command and append its output to `log`.
 
         Raises:
-            UserError: the command failed; the message has the last lines of its output.
+            StepFailed: the command failed; the message has the last lines of its output.
             SystemExit: a signal ended the command, so no other is started; the code is 128 plus
                 its number.
         """
@@ -249,7 +267,7 @@ class Steps:
             sys.exit(status)
         if status:
             tail = "\n".join(f"    {line}" for line in log.read_text().splitlines()[-5:])
-            raise UserError(f"t2t-phrase-{module} failed, see {log}:\n{tail}")
+            raise StepFailed(f"t2t-phrase-{module} failed, see {log}:\n{tail}", status)
 
 
 def finish_training(recipe: Recipe, name: str, seed: int, *, train: bool = True) -> bool:
@@ -289,22 +307,34 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
     commands = recipe.commands(name, seed)
     log, averaged = recipe.place(name, seed, ".log"), recipe.place(name, seed, "-averaged")
     model = averaged / "checkpoint"
-    made, sources = recipe.translation(name, seed), [model, recipe.test.source]
+    hparams_set, overrides = variants.split(name, recipe.hparams)
+    features = of_side(registered_hparams(hparams_set).override(overrides).features, "source")
+
+    def with_features(file: pathlib.Path) -> list[pathlib.Path]:
+        beside = (file_beside(str(file), feature) for feature in features)
+        return [file, *(pathlib.Path(path) for path in beside if path)]
+
+    made, sources = recipe.translation(name, seed), [model, *with_features(recipe.test.source)]
     steps.make("decoder", commands["decoder"], made=made, sources=sources, log=log)
     if recipe.contrastive:
         sources = [model]
         if recipe.contrastive != GRAMMAR:
-            sources.append(pathlib.Path(recipe.contrastive))
+            sources += with_features(pathlib.Path(recipe.contrastive))
         made = recipe.contrasts(name, seed)
         steps.make("contrast", commands["contrast"], made=made, sources=sources, log=log)
     return True
 
 
 class Finished(NamedTuple):
-    """The set and seed of each finished run, and the names of the failed runs."""
+    """Finished and failed runs.
+
+    Attributes:
+        done: the set and seed of each finished run.
+        failed: the exit code by name of each failed run.
+    """
 
     done: list[tuple[str, int]]
-    failed: list[str]
+    failed: dict[str, int]
 
 
 def compare(recipe: Recipe, sets: Sequence[str], seeds: Sequence[int], *, train: bool) -> Finished:
@@ -316,7 +346,7 @@ def compare(recipe: Recipe, sets: Sequence[str], seeds: Sequence[int], *, train:
         seeds: random seeds.
         train: whether to train runs that are not finished.
     """
-    done, failed = [], []
+    done, failed = [], {}
     # Seeds in the outer loop, so that all sets can be compared after each.
     for seed in seeds:
         for name in sets:
@@ -324,10 +354,10 @@ def compare(recipe: Recipe, sets: Sequence[str], seeds: Sequence[int], *, train:
                 if finish(recipe, name, seed, train=train):
                     done.append((name, seed))
                 else:
-                    print(f"not trained to step {recipe.train_steps} yet: {name}-{seed}")
+                    print(f"{recipe.why_unfinished(name, seed)}: {name}-{seed}")
             except UserError as error:
                 print(f"error: {error}", file=sys.stderr)
-                failed.append(f"{name}-{seed}")
+                failed[f"{name}-{seed}"] = error.exit_code
     done.sort(key=lambda run: (sets.index(run[0]), seeds.index(run[1])))
     return Finished(done, failed)
 

@@ -28,4 +28,5 @@ def split(name: str, shared: str = "") -> tuple[str, str]:
 
 def file_name(name: str) -> str:
     """Return the beginning of the names of a set's files."""
-    return re.sub(r"[^\w.=]+", "-", name).strip("-")
+    # Plus signs within values stay, so that 1e+1 and 1e-1 differ.
+    return re.sub(r"(?:[^\w.=+]|\+(?=\w+=))+", "-", name).strip("-")

@@ -83,7 +83,9 @@ def probe_from_scratch(
     examples: dict[Split, Examples] = {
         split: SentenceExamples(inputs[split], data.labels[split], of_words) for split in SPLITS
     }
-    model = untrained_model(encoder, vocab_size=vocab_size, seed=seed)
+    model = untrained_model(
+        registry.models[encoder.model], encoder, vocab_size=vocab_size, seed=seed
+    )
     network = EncoderClassifier(model, of_words, _classifier(data, hparams, choice))
     recipe = _recipe(hparams, choice, hparams.scratch_warmup_steps)
     return fit(network, examples, recipe, seed=seed, log=log)
@@ -147,35 +149,35 @@ def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str,
     return made
 
 
-def check_model(name: str) -> None:
+def check_model(model: type[EncoderDecoder]) -> None:
     """Check that a model provides the states of its encoder.
 
     Args:
-        name: registered name of the model.
+        model: class of the model.
 
     Raises:
         UserError: the model's encoder states are not available.
     """
-    if registry.models[name].source_states is EncoderDecoder.source_states:
+    if model.source_states is EncoderDecoder.source_states:
         raise UserError(
-            f"model {name} has no method source_states, which returns a vector for each source "
+            f"{model.__name__} has no method source_states, which returns a vector for each source "
             "token to be probed; define it, see t2t_phrase/models/base.py"
         )
 
 
-def untrained_model(hparams: TrainingHParams, *, vocab_size: int, seed: int) -> EncoderDecoder:
+def untrained_model(
+    model: type[EncoderDecoder], hparams: TrainingHParams, *, vocab_size: int, seed: int
+) -> EncoderDecoder:
     """Return a model with random weights.
 
     Args:
+        model: class of the model.
         hparams: hparams of the model.
         vocab_size: entries of the source vocabulary.
         seed: seed of the weights.
     """
     keras.utils.set_random_seed(seed)
-    model: EncoderDecoder = registry.models[hparams.model].from_hparams(
-        hparams, vocab_size=vocab_size
-    )
-    return model
+    return model.from_hparams(hparams, vocab_size=vocab_size)
 
 
 def _classifier(data: TaskData, hparams: ProbeHParams, choice: Choice) -> Classifier:

@@ -129,8 +129,20 @@ class Probes:
                     title = name.replace("_", " ")
                     self._add(data, found, setting="baseline", hparams_set=title)
 
-    def of_untrained(self, hparams_set: str, hparams: TrainingHParams, encoder: Encoder) -> None:
+    def of_untrained(
+        self,
+        hparams_set: str,
+        model: type[EncoderDecoder],
+        hparams: TrainingHParams,
+        encoder: Encoder,
+    ) -> None:
         """Probe the states of an encoder with random weights, which differ between seeds.
+
+        Args:
+            hparams_set: name of the set.
+            model: class of the model.
+            hparams: its hparams.
+            encoder: encoder of the source vocabulary.
 
         Raises:
             UserError: a line of a feature does not fit its sentence.
@@ -143,8 +155,8 @@ class Probes:
         ) -> Fitted:
             if seed not in states:
                 size = encoder.vocab_size
-                model = untrained_model(hparams, vocab_size=size, seed=seed)
-                states[seed] = self._states(model, inputs)
+                random = untrained_model(model, hparams, vocab_size=size, seed=seed)
+                states[seed] = self._states(random, inputs)
             return probe_states(data, states[seed], options, choice, seed=seed, log=log)
 
         self._of_encoder(

@@ -94,11 +94,13 @@ class Row:
     Attributes:
         title: title of the hparams set or baseline.
         encoder: description of the encoder or encoders.
+        setting: "frozen", "scratch" or "baseline".
         results: the results by name of the task, in the order of runs and seeds.
     """
 
     title: str
     encoder: str
+    setting: Setting
     results: dict[str, list[Result]]
 
 
@@ -109,23 +111,23 @@ def rows(results: Sequence[Result], *, pool_runs: bool = False) -> list[Row]:
         results: of all probes and baselines.
         pool_runs: whether runs of one hparams set share a row.
     """
-    groups: dict[tuple[str, str], list[Result]] = {}
+    groups: dict[tuple[Setting, str, str], list[Result]] = {}
     for result in results:
         pooled = pool_runs and result.setting == "frozen"
-        key = (result.hparams_set, "frozen" if pooled else result.encoder)
+        key = (result.setting, result.hparams_set, "" if pooled else result.encoder)
         groups.setdefault(key, []).append(result)
     found = []
-    for (name, encoder), own in groups.items():
-        title = name if own[0].setting == "baseline" and not own[0].encoder else f"`{name}`"
+    for (setting, name, encoder), own in groups.items():
+        title = name if setting == "baseline" and not own[0].encoder else f"`{name}`"
         if own[0].supervised:
             title += " (trained on labels)"
         runs = dict.fromkeys(result.encoder for result in own)
-        if pool_runs and own[0].setting == "frozen":
+        if pool_runs and setting == "frozen":
             encoder = f"{len(runs)} runs" if len(runs) > 1 else next(iter(runs))
         tasks: dict[str, list[Result]] = {}
         for result in own:
             tasks.setdefault(result.task, []).append(result)
-        found.append(Row(title, encoder, tasks))
+        found.append(Row(title, encoder, setting, tasks))
     return found
 
 
@@ -141,7 +143,7 @@ def tables(tasks: Sequence[TaskData], results: Sequence[Result], *, pool_runs: b
         pool_runs: see `rows`.
     """
     made = rows(results, pool_runs=pool_runs)
-    encoders = [row for row in made if row.encoder and row.encoder != UNTRAINED]
+    encoders = [row for row in made if row.setting != "baseline"]
     found = [
         _table("accuracy", tasks, made, _accuracy),
         _table("macro-F1", tasks, made, lambda own: f"{_mean(own, 'macro_f1'):.2f}"),

@@ -111,7 +111,9 @@ def test_sets_may_have_changes_of_their_own(flags, tmp_path, capsys):
 
 def test_there_is_no_report_on_nothing(flags):
     given, calls, _ = flags
-    with pytest.raises(UserError, match="no run is finished; leave out --report_only to train"):
+    with pytest.raises(
+        UserError, match="no such run is finished; leave out --report_only to train"
+    ):
         call(compare, *given, "--report_only")
     assert calls == []
 
@@ -119,8 +121,9 @@ def test_there_is_no_report_on_nothing(flags):
 def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
     given, _, failing = flags
     failing.append(True)
-    with pytest.raises(UserError, match="failed: transformer_small-1234"):
+    with pytest.raises(UserError, match="failed: transformer_small-1234") as found:
         call(compare, *given)
+    assert found.value.exit_code == 1  # that of the trainer here
     content = json.loads((tmp_path / "out" / "table.json").read_text())
     assert [row["set"] for row in content["rows"]] == SETS[:1]
     assert "t2t-phrase-trainer failed" in capsys.readouterr().err
@@ -144,6 +147,7 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
         ("--num_last_checkpoints=6", "the last 5 are kept; give at most 5$"),
         ("--hparams=hiden_size=3", "hidden_size"),
         ("--hparams_sets=alignment_model_demo", "alignment_model_demo cannot be compared"),
+        ("--hparams_sets=transformer_tiny,mgsa_syntax_demo", "mgsa_syntax_demo: there are no data"),
         ("--hparams_sets=transformer_tini", "transformer_tiny"),
         ("--hparams_sets=transformer_tiny:hiden_size=3", "transformer_tiny:.*: .*hidden_size"),
         ("--hparams_sets=transformer_tiny,transformer_tiny", "'transformer_tiny' is given twice"),

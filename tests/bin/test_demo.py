@@ -11,6 +11,8 @@ def test_wrong_hyperparameters_are_refused_before_the_first_command(monkeypatch,
         run_main(demo, f"--work_dir={tmp_path}", "--hparams_set=transformer_dem")
     with pytest.raises(UserError, match="num_head: unknown; did you mean num_heads"):
         run_main(demo, f"--work_dir={tmp_path}", "--hparams=num_head=2")
+    with pytest.raises(UserError, match="--hparams_set=alignment_model_demo: the demo translates,"):
+        run_main(demo, f"--work_dir={tmp_path}", "--hparams_set=alignment_model_demo")
 
 
 def test_it_runs_its_commands_in_order_and_says_what_they_took(monkeypatch, tmp_path, capsys):

@@ -180,6 +180,14 @@ def test_real_errors_of_tensorflow_name_the_file(tmp_path):
     assert ending_of(folder.value).code == USAGE
 
 
+def test_text_of_the_user_is_shown_as_it_is():
+    text = "cannot read my  [[old]] {{c}}.txt [Op:x]"
+    assert ending_of(UserError(f"{text}\n  one  item")).text == f"error: {text}\n  one  item"
+    error = UserError("no checkpoint: [[{{node a}}]] bad input [Op:x]")
+    error.__cause__ = tf.errors.DataLossError(None, None, "x")
+    assert ending_of(error).text == "error: no checkpoint: bad input"
+
+
 def test_names_of_nodes_are_left_out():
     message = without_nodes(f"{NODES}bad input [[{{{{node a/b}}}}]] [Op:__inference_f_1] name: ")
     assert message.split("\n")[-1] == "bad input"

@@ -128,6 +128,12 @@ def test_the_grammar_is_the_default(toy, capsys):
             call(probe, *flags, f"--{flag}=levels=x")
 
 
+def test_the_grammar_is_not_given_to_encoders_of_german(toy):
+    sets = ["--hparams_sets=transformer_tiny", f"--data_dir={toy.data_dir}", "--tasks=spc"]
+    with pytest.raises(UserError, match="English, but encoders of translate_ende_grammar_rev read"):
+        call(probe, *sets, "--problem=translate_ende_grammar_rev")
+
+
 def test_mistakes_are_found_before_anything_is_loaded(toy, trees, tmp_path, monkeypatch):
     def loaded(*args, **kwargs):
         raise AssertionError("loaded")

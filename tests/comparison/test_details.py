@@ -28,7 +28,8 @@ def test_ngrams_are_compared_seed_by_seed():
     p_values = found["new"][0]["p_by_seed"]
     assert list(p_values) == [1, 2] and p_values[2] == 1.0
     assert lines[4][:2] == ["p", f"{p_values[1]:.3f}, 1.000"] and lines[4][-1] == ""
-    assert lines[5] == ["`other`", "-", "-", "-", "-"] and len(lines) == 6
+    assert lines[5] == ["`other` (not compared)", "88.89", "83.33", "66.67", "-"]
+    assert len(lines) == 6
     assert found["new"][2]["precision"] == pytest.approx(100 * (3 + 3 + 2) / 9)
     assert found["new"][2]["difference"] == pytest.approx(100 / 6)
     assert found["base"][0]["difference"] is None

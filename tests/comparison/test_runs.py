@@ -46,6 +46,27 @@ def test_changed_sentences_are_translated_again(recipe, tmp_path):
     assert ran[5:][-1:] == ["contrast"]
 
 
+def test_changed_trees_are_read_again(recipe, tmp_path):
+    recipe, ran = recipe
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text("[]")
+    recipe = changed_recipe(recipe, contrastive=str(pairs))
+    files = [tmp_path / "pairs.json.trees", tmp_path / "test.en.trees"]
+    for path in (pairs, *files):
+        path.write_text("")
+        os.utime(path, (0, 0))
+    name = "phrase_representation_parse_demo"
+    for _ in range(2):
+        assert runs.finish(recipe, name, 7, train=True)
+        assert ran == ["trainer", "avg", "decoder", "contrast"]
+    for path in files:
+        os.utime(path)
+        ran.clear()
+        assert runs.finish(recipe, name, 7, train=True)
+        # The time of what is made here is in the past.
+        assert {"pairs.json.trees": "contrast", "test.en.trees": "decoder"}[path.name] in ran
+
+
 def changed_recipe(recipe, **changes):
     made = dataclasses.replace(recipe, **changes)
     made.__dict__["test"] = recipe.test
@@ -140,6 +161,17 @@ def test_flags_are_recorded_only_for_their_own_output(recipe, monkeypatch):
     assert ran[4:] == ["decoder", "decoder"]
 
 
+def test_a_report_says_why_a_run_is_missing(recipe, record_run, capsys):
+    recipe, _ = recipe
+    runs.compare(recipe, [SET], [7], train=False)
+    assert f"not trained to step 40 yet: {SET}-7" in capsys.readouterr().out
+    runs.compare(recipe, [SET], [7], train=True)
+    other = changed_recipe(recipe, hparams="num_heads=1")
+    capsys.readouterr()
+    runs.compare(other, [SET], [7], train=False)
+    assert f"trained with other settings: {SET}-7" in capsys.readouterr().out
+
+
 def test_without_training_what_is_trained_is_still_translated(recipe, record_run):
     recipe, ran = recipe
     assert not runs.finish(recipe, SET, 7, train=False)
@@ -161,6 +193,9 @@ def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
     monkeypatch.setattr(runs, "call", call)
     with pytest.raises(UserError, match=r"(?s)trainer failed, see .*7.log:.*no such thing"):
         runs.finish(recipe, SET, 7, train=True)
+    # The code of a machine that failed is passed on.
+    monkeypatch.setattr(runs, "call", lambda *a: 3)
+    assert runs.compare(recipe, [SET], [7], train=True).failed == {f"{SET}-7": 3}
     monkeypatch.setattr(runs, "call", lambda *a: 143)
     with pytest.raises(SystemExit, match="143"):
         runs.finish(recipe, SET, 7, train=True)

@@ -42,3 +42,5 @@ def test_file_names_have_no_separators_of_lists():
     name = "transformer_tiny:learning_rate_schedule=constant*decay+optimizer_options=[a=1,b=2]"
     expected = "transformer_tiny-learning_rate_schedule=constant-decay-optimizer_options=-a=1-b=2"
     assert variants.file_name(name) == expected
+    ends = {variants.file_name(f"transformer_tiny:clip_norm=1e{sign}1") for sign in "+-"}
+    assert len(ends) == 2

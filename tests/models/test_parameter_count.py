@@ -134,6 +134,13 @@ def test_the_table_has_the_papers_figures_beside_ours() -> None:
     assert "the paper gives one count" in lines[1]
     (changed,) = list(parameter_lines(["transformer_base"], overrides="num_hidden_layers=1"))[1:]
     assert len(changed.split()) == 3  # with overrides, it is not the set of the paper
+    name = "transformer_base_untied"
+    sizes = {}
+    for options in ({}, {"overrides": "label_smoothing=0.2"}, {"vocab_size": 8000}):
+        sizes[str(options)] = list(parameter_lines([name], **options))[1].split()[1:]
+    plain, same, smaller = sizes.values()
+    assert plain[:2] == same and plain[0] == "43,000"
+    assert smaller[0] == "8,000" and len(smaller) == 2  # the paper's count has 43,000
 
 
 def test_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:

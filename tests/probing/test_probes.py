@@ -51,7 +51,7 @@ def probed(monkeypatch):
         if setting == "scratch":
             made.of_set("set", None, encoder)
         elif setting == "untrained":
-            made.of_untrained("set", None, encoder)
+            made.of_untrained("set", None, None, encoder)
         else:
             made.of_run(TrainedEncoder("run", model, "set", "model.ckpt-1", encoder))
         return made.results, trained, untrained, whole

@@ -70,6 +70,14 @@ def test_runs_may_share_a_row(results):
     assert "p against" not in tables(TASKS, [untrained, *results[1:3]])
 
 
+def test_a_run_named_like_the_baseline_has_a_row_of_its_own():
+    voice = TASKS[0]
+    untrained = result(UNTRAINED, voice, 60, setting="baseline")
+    found = [untrained, result(UNTRAINED, voice, 4), result("runs/b", voice, 8)]
+    assert [len(row.results["voice"]) for row in rows(found)] == [1, 1, 1]
+    assert "| p against `transformer_demo`, untrained |" in tables(TASKS, found)
+
+
 def test_the_error_of_several_seeds_has_two_parts(results):
     one, other = results[1:3]
     sentences = (one.standard_error**2 + other.standard_error**2) / 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Sequence
 
 import matplotlib
 
@@ -22,6 +23,17 @@ def possible_files(folder: str | os.PathLike[str]) -> list[pathlib.Path]:
     """Return the paths of all files that `write_files` may write."""
     place = pathlib.Path(expanded(folder))
     return [place / f"{name}.{ending}" for name in NAMES for ending in (*TABLES, *FIGURES)]
+
+
+def earlier_files(folder: str | os.PathLike[str], written: Sequence[str]) -> list[str]:
+    """Return the names of files of an earlier comparison that `write_files` has not replaced.
+
+    Args:
+        folder: the folder.
+        written: names of the files that it wrote.
+    """
+    names = [path.name for path in possible_files(folder) if path.exists()]
+    return [name for name in names if name not in written]
 
 
 def make_folder(folder: str | os.PathLike[str]) -> pathlib.Path:

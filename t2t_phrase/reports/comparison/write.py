@@ -8,7 +8,7 @@ from collections.abc import Callable
 from t2t_phrase.figure_fonts import font_notes
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.reports.comparison.figures import MOST_LINES, plots_of
-from t2t_phrase.reports.comparison.files import write_files
+from t2t_phrase.reports.comparison.files import earlier_files, write_files
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs
 from t2t_phrase.reports.comparison.page import comparison_page
 from t2t_phrase.reports.comparison.tables import Measured, measure
@@ -51,4 +51,6 @@ def write_comparison(
             for line in font_notes(map(visible, drawn)):
                 log(line)
         log(f"written: {counted(len(names), 'file')} in {folder}: {', '.join(names)}")
+        if earlier := earlier_files(folder, names):
+            log(f"not of this comparison: {', '.join(earlier)} in {folder}, from an earlier one")
     return found

@@ -11,7 +11,7 @@ from html_page import parse
 
 from t2t_phrase.evaluation.sentence_scores import sentence_chrf
 from t2t_phrase.reports.comparison.figures import Plot, svg_of
-from t2t_phrase.reports.comparison.files import write_files
+from t2t_phrase.reports.comparison.files import earlier_files, write_files
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs
 from t2t_phrase.reports.comparison.page import comparison_page
 from t2t_phrase.reports.comparison.sentences import sentence_rows
@@ -105,6 +105,7 @@ def test_files_for_papers(measured, tmp_path):
     names = write_files(measured, tmp_path / "new" / "folder")
     folder = tmp_path / "new" / "folder"
     assert sorted(names) == sorted(path.name for path in folder.iterdir())
+    assert earlier_files(folder, names) == [] and earlier_files(folder, names[1:]) == names[:1]
     for table in measured.tables:
         stored = json.loads((folder / f"{table.name}.json").read_text())
         rows = stored.get("systems") or stored["rows"]
