@@ -19,7 +19,7 @@ from absl import app, flags
 from t2t_phrase.bin import common
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
-from t2t_phrase.data.sources.corpus import parallel_lines
+from t2t_phrase.data.sources.corpus import pairs_of
 from t2t_phrase.features import ALIGN
 from t2t_phrase.io.files import expanded, is_special
 from t2t_phrase.io.line_counts import counted
@@ -160,7 +160,7 @@ def read(source: str, target: str) -> list[tuple[list[str], list[str]]]:
     found = []
     # Equal words share one string, so that memory does not grow with their letters.
     known: dict[str, str] = {}
-    for pair in parallel_lines([expanded(name) for name in (source, target)]):
+    for pair in pairs_of([expanded(name) for name in (source, target)]):
         own, other = pair.texts
         if own is None or other is None:
             name = pair.names[0 if own is None else 1]

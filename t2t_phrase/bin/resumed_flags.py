@@ -51,6 +51,7 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     """
     from t2t_phrase.runs import checkpoints
     from t2t_phrase.runs.commands import read_commands
+    from t2t_phrase.runs.load_model import run_above
     from t2t_phrase.runs.record import RunRecord
 
     folder = expanded(FLAGS.output_dir or "")
@@ -61,7 +62,7 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     if FLAGS.hparams_set in (None, record.hparams_set) and not FLAGS["hparams_file"].present:
         taken["hparams"] = record.overrides
     try:
-        commands = read_commands(folder)
+        commands = read_commands(folder) or read_commands(run_above(folder) or folder)
     except UserError:
         commands = []  # The trainer warns of it.
     taken["train_steps"] = record.train_steps or _last(commands, "train_steps")

@@ -11,6 +11,7 @@ from t2t_phrase.config import UserError, shown
 from t2t_phrase.decoding.batches import Batch
 from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search.guided import STARTS, TOKENS
+from t2t_phrase.special_ids import UNK_ID
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.dictionaries.matching import Match, Phrases, find_matches
 from t2t_phrase.text.dictionaries.reader import Entry
@@ -119,7 +120,7 @@ def encode_target(entry: Entry, encoder: Encoder) -> list[int]:
     """
     ids = encoder.encode(entry.target)
     spelt = " ".join(encoder.decode(ids).split())
-    if spelt != entry.target:
+    if spelt != entry.target or UNK_ID in ids:
         raise UserError(
             f"{entry.where}: the model cannot write {shown(entry.target)}, because part of it is "
             f"not in the target vocabulary (it would be {shown(spelt)}); use other words, or leave "

@@ -42,7 +42,7 @@ class Bans:
                     ban = self._by_phrase.get(" ".join(words[start : start + length]))
                     if ban is not None:
                         raise UserError(
-                            f"{entry.where}: {shown(entry.target)} must appear, and {ban.where} "
+                            f"{entry.where} requires {shown(entry.target)}, and {ban.where} "
                             f"forbids {shown(ban.forbidden)}; leave one of them out"
                         )
 
@@ -73,8 +73,12 @@ class KnownEntries:
         Raises:
             UserError: the entries contradict each other or these.
         """
-        own, entries = Bans(entries), list(entries)
+        entries = list(entries)
+        own = Bans(entries)
         self._bans.check(entries)
         own.check(entries)
+        # Entries of the sentence take the place of those with the same source.
+        replaced = {entry.source for entry in entries if not entry.forbidden}
         for word in own.first_words:
-            own.check(self._required.get(word, ()))
+            required = self._required.get(word, ())
+            own.check(entry for entry in required if entry.source not in replaced)

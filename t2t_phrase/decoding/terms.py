@@ -128,17 +128,20 @@ class RequiredTerms:
             longest: maximum number of tokens of the translation, EOS included.
 
         Raises:
-            UserError: as for `check`.
+            UserError: as for `check`, or a required target is spelt with a forbidden phrase and
+                more.
         """
         del cut
         words = sentence.text.split()
         others = self.check(entries)
         own = _Entries(entries)
         names, tokens, room = [], [], longest - 1
+        required: list[list[Entry]] = []
         for match in find_matches(words, own.required, self._everywhere.required):
             source = match.entry.source
             group = own if source in own.targets else self._everywhere
-            targets = [entry.target for entry in group.targets[source]]
+            required.append(group.targets[source])
+            targets = [entry.target for entry in required[-1]]
             alternatives = [self._tokens.get(text) or others[text] for text in targets]
             names.append(f"{shown(source)} ({match.entry.where})")
             room -= min(map(len, alternatives))
@@ -146,7 +149,26 @@ class RequiredTerms:
                 tokens.append(alternatives)
         phrases = [*own.forbidden_in(words), *self._everywhere.forbidden_in(words)]
         edges = joined_edges(phrases, self._edges)
+        if edges:
+            for alternatives, group_entries in zip(tokens, required, strict=False):
+                self._check_spelling(group_entries, alternatives, phrases)
         return SentenceTerms(names, tokens, edges)
+
+    def _check_spelling(
+        self, entries: Sequence[Entry], alternatives: Sequence[list[int]], phrases: Sequence[str]
+    ) -> None:
+        """Refuse alternatives that the search could not write, since it bars each of them."""
+        ends_word = self.texts.tables.ends_word
+        found = [
+            next((p for p in phrases if spells(ids, self._edges(p), ends_word)), None)
+            for ids in alternatives
+        ]
+        if None not in found:
+            raise UserError(
+                f"{entries[0].where} requires {shown(entries[0].target)}, which the model spells "
+                f"with the tokens of the forbidden {shown(found[0])} and more; leave one of them "
+                "out"
+            )
 
     def arrays(self, terms: Sequence[SentenceTerms], batch: Batch) -> dict[str, np.ndarray]:
         """Return the terms of a batch as the search reads them, by name; {}: there are none.
@@ -242,6 +264,25 @@ def phrase_edges(phrase: str, texts: TokenTexts) -> Sequence[Edge]:
             if place not in numbers:
                 numbers[place] = len(numbers) - 3 + forbidden.FIRST_PLACE
     return [Edge(numbers[e.start], numbers[e.end], e.token) for e in kept]
+
+
+def spells(tokens: Iterable[int], edges: Sequence[Edge], ends_word: Any) -> bool:
+    """Return whether tokens that begin with a word spell a forbidden phrase, as the search sees it.
+
+    Args:
+        tokens: of a text.
+        edges: see `search.forbidden.EDGES`.
+        ends_word: of `VocabularyTables`.
+    """
+    places = {forbidden.ANYWHERE, forbidden.WORD_BEGINS}
+    for token in tokens:
+        ends = {edge.end for edge in edges if edge.token == token and edge.start in places}
+        if forbidden.END in ends:
+            return True
+        places = ends | {forbidden.ANYWHERE}
+        if ends_word[token]:
+            places.add(forbidden.WORD_BEGINS)
+    return False
 
 
 def _moved(place: int, shift: int) -> int:

@@ -73,5 +73,5 @@ def read_unknown(hparams: DecodeHParams, path: str = "") -> GivenUnknown:
     if not hparams.replace_unknown:
         raise UserError(f"--{NAME}={path}: is only used with --decode_hparams=replace_unknown=true")
     check_regular(NAME, path)
-    words = one_word_each(read_dictionary(stream_text(path), path))
+    words = one_word_each(read_dictionary(stream_text(path), path, alone=True))
     return GivenUnknown(words, path, hparams.replace_unknown)

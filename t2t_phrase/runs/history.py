@@ -30,7 +30,9 @@ class History:
         return {step: scores[metric] for step, scores in self.scores.items() if metric in scores}
 
     def best(self, metric: str, *, lower: bool, among: Container[int] | None = None) -> int | None:
-        """Return the step with the best finite score, the earliest in a tie; None: there is none.
+        """Return the step with the best finite score; None: there is none.
+
+        Of equal ones, as when BLEU is still 0, it is that with the lowest loss, and then the first.
 
         Args:
             metric: name of a score.
@@ -42,8 +44,13 @@ class History:
             for step, score in self.of(metric).items()
             if math.isfinite(score) and (among is None or step in among)
         }
-        sign = 1 if lower else -1
-        return min(scored, key=lambda step: (sign * scored[step], step), default=None)
+        sign, losses = 1 if lower else -1, self.of("loss")
+
+        def rank(step: int) -> tuple[float, float, int]:
+            loss = losses.get(step, math.inf)
+            return sign * scored[step], loss if math.isfinite(loss) else math.inf, step
+
+        return min(scored, key=rank, default=None)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the file.

@@ -10,6 +10,7 @@ import keras
 import numpy as np
 
 from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.out_of_memory import explained
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.training.distribution import peak_bytes
@@ -54,7 +55,7 @@ def parameter_table(model: keras.Model) -> Iterator[str]:
 
 def bucket_table(buckets: Buckets) -> Iterator[str]:
     """Yield a line for each batch shape."""
-    yield f"{len(buckets)} batch shapes (sentence pairs x length of each side):"
+    yield f"{counted(len(buckets), 'batch shape')} (rows x length of each side):"
     for rows, bound in zip(buckets.rows, buckets.bounds, strict=True):
         yield f"  {rows:>6} x {bound}"
 

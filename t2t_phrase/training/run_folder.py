@@ -12,6 +12,7 @@ from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import FILE as COMMANDS
 from t2t_phrase.runs.directory import BEST
 from t2t_phrase.runs.kept_vocabularies import keep_vocabularies
+from t2t_phrase.runs.load_model import run_above
 from t2t_phrase.runs.record import FILE, RunRecord
 from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
@@ -72,6 +73,11 @@ def check_folder(options: RunOptions, record: RunRecord, log: Callable[[str], No
     """Check that the folder holds checkpoints of this run, or none at all."""
     folder = pathlib.Path(options.output_dir)
     best = checkpoints.complete(folder / BEST)
+    if options.saves and (run := run_above(folder)) is not None:
+        raise UserError(
+            f"--output_dir={folder} belongs to the run in {run}, which keeps its checkpoint there; "
+            f"give a new --output_dir, and --warm_start_from={folder} to start from these weights"
+        )
     if checkpoints.complete(folder):
         earlier = RunRecord.load(folder)
         if options.evaluate and not options.saves:

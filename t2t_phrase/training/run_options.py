@@ -64,6 +64,8 @@ class RunOptions:
                 f"--warm_start_vocab: expected one of {', '.join(known)}, got "
                 f"{shown(self.warm_start_vocab)}"
             )
+        if self.warm_start_vocab != "same" and not self.warm_start_from:
+            raise UserError("--warm_start_vocab requires --warm_start_from")
         for name, least in (("random_seed", 0), ("keep_checkpoint_max", 1), ("eval_steps", 0)):
             if not least <= getattr(self, name) <= _LARGEST:
                 raise UserError(

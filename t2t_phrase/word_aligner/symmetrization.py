@@ -12,6 +12,8 @@ _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1,
 def grow_diag_final_and(forward: Collection[Link], backward: Collection[Link]) -> set[Link]:
     """Return the intersection, grown by links of the union.
 
+    Differs from the paper: links are tried in the order of source words, not of target words.
+
     First, links that neighbour an accepted link, also diagonally, and whose source or target word
     has no link yet are added until there are no more; then links whose words both have none, those
     of `forward` first.

@@ -64,6 +64,16 @@ def test_options_and_names(folder, capsys, monkeypatch):
     assert (folder / "other").read_bytes() == (folder / "train.de.align").read_bytes()
 
 
+def test_segments_of_sgml_are_aligned(folder, capsys):
+    for kind, side, words in (("src", "en", "a b"), ("ref", "de", "x y")):
+        segments = f'<doc docid="d"><seg id="1">{words}</seg></doc>'
+        text = f'<{kind}set setid="s" srclang="en">\n{segments}\n</{kind}set>\n'
+        (folder / f"dev.{side}.sgm").write_text(text)
+    names = [f"--source={folder}/dev.en.sgm", f"--target={folder}/dev.de.sgm"]
+    call(align, *files(folder, "train"), *names)
+    assert (folder / "dev.de.sgm.align").read_text() == "0-0 1-1\n"
+
+
 def test_texts_that_do_not_belong_together(folder):
     names = [f"--source={folder}/train.en", f"--target={folder}/dev.de"]
     with pytest.raises(UserError, match=r"train\.en has 5 lines but \S*dev\.de has 2; judging by"):

@@ -175,13 +175,13 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     ):
         decode(toy, *files, f"--dictionary={terms}")
     terms.write_text("cat\told tree\n\t!tree\n")
-    with pytest.raises(UserError, match=r"terms:1: 'old tree' must appear, and .*terms:2 forb"):
+    with pytest.raises(UserError, match=r"terms:1 requires 'old tree', and .*terms:2 forb"):
         decode(toy, *files, *required)
     both = RequiredTerms([Entry("cat", "!tree", "all:1")], loaded.vocabularies.target)
-    with pytest.raises(UserError, match=r"own:3: 'old tree' must appear, and all:1 forbids 'tree'"):
+    with pytest.raises(UserError, match=r"own:3 requires 'old tree', and all:1 forbids 'tree'"):
         both.check([Entry("cat", "old tree", "own:3")])
     both = RequiredTerms([Entry("cat", "old tree", "all:1")], loaded.vocabularies.target)
-    with pytest.raises(UserError, match=r"all:1: 'old tree' must appear, and own:3 forbids 'tree'"):
+    with pytest.raises(UserError, match=r"all:1 requires 'old tree', and own:3 forbids 'tree'"):
         both.check([Entry("cat", "!tree", "own:3")])
     given = f"--prefix_file={prefixes}"
     with pytest.raises(UserError, match=r"prefixes:2: the sentence has no words"):

@@ -61,6 +61,18 @@ def test_settings_that_no_record_has_are_those_of_the_last_command_with_them(tak
     assert line.endswith("--eval_early_stopping_metric_minimize=false")
 
 
+def test_evaluations_of_the_best_checkpoint_are_those_of_its_run(taken, tmp_path):
+    taken([["--eval_steps=7", "--noeval_run_autoregressive"]])
+    best = tmp_path / "run" / "best"
+    best.mkdir()
+    RunRecord.load(tmp_path / "run").save(best)
+    checkpoints.write(best / "model.ckpt-1", model={"a": np.zeros(1)}, step=1)
+    flags.FLAGS.unparse_flags()
+    flags.FLAGS(["trainer", f"--output_dir={best}", "--schedule=evaluate"])
+    resumed_flags.take_flags_of_run(print)
+    assert (flags.FLAGS.eval_steps, flags.FLAGS.eval_run_autoregressive) == (7, False)
+
+
 def test_what_is_given_counts(taken):
     given = ["--local_eval_frequency=9", "--eval_early_stopping_metric=bleu", "--random_seed=3"]
     found, _ = taken([["--local_eval_frequency=50", *STOPPING]], *given)

@@ -77,6 +77,8 @@ def test_what_cannot_be_spelt_is_refused(subwords: SubwordEncoder) -> None:
         Dictionary([Entry("a", "house zebra", "d:3")], words)
     with pytest.raises(UserError, match="d:3: the model cannot write"):
         Dictionary([], words).check([Entry("a", "zebra", "d:3")])
+    with pytest.raises(UserError, match="d:4: the model cannot write '<unk>'"):
+        Dictionary([Entry("a", "<unk>", "d:4")], words)
     with pytest.raises(UserError, match="d:1: the model cannot write"):
         Dictionary([Entry("a", "x\u2581y", "d:1")], subwords)
     with pytest.raises(UserError, match=r"d:1: the target has [0-9]+ tokens; at most 256"):

@@ -19,7 +19,9 @@ def encoder():
 def test_required_and_forbidden_phrases_are_compared_word_by_word(encoder):
     entry = Entry("house", "das alte Haus", "d:1")
     for phrase in ("das", "alte Haus", "das alte Haus"):
-        with pytest.raises(UserError, match=f"d:1: 'das alte Haus' must .* b:1 forbids '{phrase}'"):
+        with pytest.raises(
+            UserError, match=f"d:1 requires 'das alte Haus', and b:1 forbids '{phrase}'"
+        ):
             RequiredTerms([entry, Entry("", f"!{phrase}", "b:1")], encoder)
     for phrase in ("da", "Haus alte", "das alte Haus dort", "alt"):
         RequiredTerms([entry, Entry("", f"!{phrase}", "b:1")], encoder)
@@ -43,8 +45,10 @@ def test_entries_are_not_compared_in_pairs_or_for_every_sentence(encoder):
     found = terms.apply(Sentence("a house", (), ()), own, longest=9)
     assert found.names == ["'house' (o:1)"] and found.tokens == [[encoder.encode("Haus")]]
     assert reads == []
-    with pytest.raises(UserError, match="d:7: 'Haus 7' must appear, and o:3 forbids 'Haus 7'"):
+    with pytest.raises(UserError, match="d:7 requires 'Haus 7', and o:3 forbids 'Haus 7'"):
         terms.check([Entry("", "!Haus 7", "o:3")])
+    # Another translation takes the place of the forbidden one.
+    terms.check([Entry("s7", "Heim", "o:4"), Entry("", "!Haus 7", "o:5")])
 
 
 def test_terms_are_required_as_far_as_there_is_room(encoder):
@@ -103,3 +107,20 @@ def test_pairs_of_texts_may_come_from_any_iterable():
 def test_what_is_no_list_of_pairs_is_refused(wrong):
     with pytest.raises(UserError, match=r"terms of text 2: expected a list of \(source, target\)"):
         entries_of_texts([[], wrong], 2)
+
+
+def test_a_target_that_is_spelt_with_a_forbidden_phrase_is_refused(encoder):
+    """The search bars a phrase at its last token, also within a longer word."""
+    source = Sentence("a house", (), ())
+    longer = [Entry("house", f"Haus{ending}", f"d:{i}") for i, ending in enumerate("xyz")]
+    assert all(encoder.encode(entry.target)[:-1] == encoder.encode("Haus") for entry in longer)
+    ban = Entry("house", "!Haus", "b:1")
+    terms = RequiredTerms([*longer, ban], encoder)
+    message = "d:0 requires 'Hausx', which the model spells with the tokens of the forbidden 'Haus'"
+    with pytest.raises(UserError, match=message):
+        terms.apply(source, longest=99)
+    # Another alternative is enough, and so is a source without the forbidden phrase.
+    other = RequiredTerms([*longer, Entry("house", "Heim", "d:9"), ban], encoder)
+    assert len(other.apply(source, longest=99).tokens[0]) == 4
+    elsewhere = RequiredTerms([*longer, Entry("dog", "!Haus", "b:1")], encoder)
+    assert len(elsewhere.apply(source, longest=99).tokens) == 1

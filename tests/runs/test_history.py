@@ -50,6 +50,12 @@ def test_damage_is_named_with_the_way_on(tmp_path, content):
         History.load(tmp_path, until=9)
 
 
+def test_the_lowest_loss_decides_between_equal_scores(tmp_path):
+    scores = {2: {"bleu": 0.0, "loss": 5.0}, 4: {"bleu": 0.0, "loss": 4.0}, 6: {"bleu": 0.0}}
+    assert History(scores).best("bleu", lower=False) == 4
+    assert History({2: {"loss": 4.0}, 4: {"loss": 4.0}}).best("loss", lower=True) == 2
+
+
 def test_infinity_of_others_is_never_the_best(tmp_path):
     (tmp_path / "evaluations.json").write_text('{"4": {"loss": -Infinity}, "8": {"loss": 1e999}}')
     assert History.load(tmp_path, until=9).best("loss", lower=True) is None

@@ -11,6 +11,7 @@ from t2t_phrase.training.run_options import RunOptions
     [
         # Anything else would train the tables of another vocabulary from random values.
         ({"warm_start_vocab": "mapped"}, "expected one of same, map, new, got 'mapped'"),
+        ({"warm_start_vocab": "map"}, "--warm_start_vocab requires --warm_start_from"),
         ({"trackers": "wandb"}, r"expected names such as \('wandb',\), got 'wandb'"),
         ({"keep_checkpoint_max": 0}, "--keep_checkpoint_max=0: must be from 1 to"),
     ],

@@ -169,8 +169,7 @@ class TextCorpus(Corpus):
             UserError: a file is missing or damaged, or the files of a part differ in length.
         """
         for part in self._files[split]:
-            pairs = _mteval(part) if _is_sgml(part) else parallel_lines(part)
-            yield from self._with_side_lines(pairs, part)
+            yield from self._with_side_lines(pairs_of(part), part)
 
     def some(self, split: str, wanted: Callable[[int], bool]) -> Iterator[tuple[int, Pair]]:
         """Yield the wanted pairs; the lines of others are not decoded.
@@ -242,6 +241,15 @@ def some_of_parts(
                 raise _length_mismatch(part)
             if wanted(index):
                 yield index, Pair(tuple(map(decoded, lines)), names, index - first + 1)
+
+
+def pairs_of(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
+    """Yield the lines of parallel files, or the segments of SGML sets.
+
+    Raises:
+        UserError: a file is missing or damaged, or the files differ in length.
+    """
+    return iter(_mteval(part) if _is_sgml(part) else parallel_lines(part))
 
 
 def _is_sgml(part: Sequence[pathlib.Path]) -> bool:

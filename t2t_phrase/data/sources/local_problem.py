@@ -279,7 +279,9 @@ class _CheckedCorpus(TextCorpus):
                     yield f"{path} is not read{nearest(path.name, meant, 1)}"
         if self._listing is not None and not self._listing.exists():
             for path in sorted(self._listing.parent.glob("*.json")):
-                if nearest(path.stem, [self._listing.stem], 1):
+                # Datagen's own files, if the data are in the same folder.
+                own = tuple(f"{self._listing.stem}-{ending}" for ending in ("manifest", "task-"))
+                if not path.stem.startswith(own) and nearest(path.stem, [self._listing.stem], 1):
                     yield f"{path} is not read{nearest(path.name, [self._listing.name], 1)}"
 
     def _is_named_like_text(self, path: pathlib.Path) -> bool:

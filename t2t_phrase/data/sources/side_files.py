@@ -33,18 +33,19 @@ def find_side_files(
         For each stream that exists, the path of the side file of every text file.
 
     Raises:
-        UserError: only some of the text files have side files of a stream.
+        UserError: only some of the text files have side files of a stream, or one has two.
     """
     found: SideFiles = {}
     for feature in features:
         column = text_column(feature.file_side)
         texts = [part[column] for parts in files.values() for part in parts]
-        paths = {
-            text: path
-            for text in texts
-            for path in _candidates(text, feature.stream)
-            if path.is_file()
-        }
+        paths = {}
+        for text in texts:
+            existing = [path for path in _candidates(text, feature.stream) if path.is_file()]
+            if len(existing) > 1:
+                raise UserError(f"{' and '.join(map(str, existing))}: only one of them may exist")
+            if existing:
+                paths[text] = existing[0]
         lacking = [text for text in texts if text not in paths]
         if paths and lacking:
             maker = MAKERS.get(feature.stream)

@@ -7,7 +7,7 @@ source length, P segments.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from keras import ops
@@ -69,23 +69,38 @@ def source_attention(
     Raises:
         UserError: the model has no such attention, no such layer, or no such head.
     """
-    every = [
-        (name, number, layout)
-        for name, attention in model.attention_maps().items()
-        if (attention.rows, attention.columns) == ("target", "source")
-        for number, layout in enumerate(attention.layouts)
-    ]
-    if not every:
+    numbered = list(_numbered_layers(model))
+    if not numbered:
         raise UserError(
             f"{type(model).__name__} exposes no attention from target to source, so alignments "
             "cannot be derived"
         )
-    count = 1 + max(number for _, number, _ in every)
-    _check("alignment_layers", layers, count, "layer")
-    chosen = [layer for layer in every if not layers or layer[1] + 1 in layers]
+    _check("alignment_layers", layers, max(number for number, _ in numbered), "layer")
+    chosen = [layer for number, layer in numbered if not layers or number in layers]
     for _, _, layout in chosen:
         _check("alignment_heads", heads, max(layout.num_heads, 1), "head", " in each layer")
     return SourceAttention(tuple(chosen), tuple(head - 1 for head in heads))
+
+
+def _numbered_layers(model: Any) -> Iterator[tuple[int, tuple[str, int, Layout]]]:
+    """Yield the number of each layer, consecutive across the members of an ensemble, and the layer.
+
+    A layer with two attentions to the source is yielded twice.
+    """
+    joined = model.attention_maps()
+    seen: dict[str, int] = {}
+    earlier = 0
+    for member in getattr(model, "models", (model,)):
+        count = 0
+        for name, attention in member.attention_maps().items():
+            if (attention.rows, attention.columns) != ("target", "source"):
+                continue
+            for number in range(1, len(attention.layouts) + 1):
+                place = seen.get(name, 0)
+                seen[name] = place + 1
+                yield earlier + number, (name, place, joined[name].layouts[place])
+            count = max(count, len(attention.layouts))
+        earlier += count
 
 
 def token_weights(

@@ -44,8 +44,13 @@ def read_links(line: str) -> Links:
         line: such as "0-0 1-2 3?3"; empty if nothing is linked.
 
     Raises:
-        UserError: a field is not a link, or a number has more than nine digits.
+        UserError: a field is not a link, a number has more than nine digits, or there is a tab.
     """
+    if "\t" in line.strip():
+        raise UserError(
+            "a tab, as between the alignments of several hypotheses (return_beams=true); keep one "
+            "of them, and separate links by spaces"
+        )
     sure: set[Link] = set()
     possible: set[Link] = set()
     for field in line.split():

@@ -39,7 +39,9 @@ class Entry(NamedTuple):
         return self.target[1:] if marked else ""
 
 
-def read_dictionary(lines: Iterable[str], name: str, mode: Mode = "guide") -> list[Entry]:
+def read_dictionary(
+    lines: Iterable[str], name: str, mode: Mode = "guide", *, alone: bool = False
+) -> list[Entry]:
     """Return the entries of a dictionary for all sentences.
 
     Lines without words are left out, and so are entries that repeat an earlier one.
@@ -49,6 +51,8 @@ def read_dictionary(lines: Iterable[str], name: str, mode: Mode = "guide") -> li
         name: name of the file, for messages.
         mode: the use of the entries. Where they are required, a source may have several targets,
             and forbidden phrases need no source.
+        alone: whether there is neither a dictionary of single sentences nor a mode that could be
+            recommended.
 
     Raises:
         UserError: a line is malformed, or a source in mode "guide" has two translations.
@@ -59,10 +63,10 @@ def read_dictionary(lines: Iterable[str], name: str, mode: Mode = "guide") -> li
         fields = line.split("\t")
         if len(fields) != 2:
             hint = ""
-            if len(fields) == 3 and fields[0].strip().isdecimal():
+            if len(fields) == 3 and fields[0].strip().isdecimal() and not alone:
                 hint = "; for a dictionary with sentence numbers, give --sentence_dictionary"
             raise UserError(f"{where}: {_tabs(fields)}; each line must be source<TAB>target{hint}")
-        _add(entries, _entry(fields, where, mode), mode)
+        _add(entries, _entry(fields, where, mode), mode, alone=alone)
     return list(entries.values())
 
 
@@ -133,12 +137,14 @@ def _entry(fields: Sequence[str], where: str, mode: Mode) -> Entry:
     return entry
 
 
-def _add(entries: dict[tuple[str, ...], Entry], entry: Entry, mode: Mode) -> None:
+def _add(
+    entries: dict[tuple[str, ...], Entry], entry: Entry, mode: Mode, *, alone: bool = False
+) -> None:
     key = (entry.source,) if mode == "guide" else (entry.source, entry.target)
     before = entries.setdefault(key, entry)
     if before.target != entry.target:
+        hint = "" if alone else ", or allow both as alternatives with --dictionary_mode=require"
         raise UserError(
             f"{entry.where}: {shown(entry.source)} is translated as {shown(entry.target)} here and "
-            f"as {shown(before.target)} in {before.where}; remove one of them, or allow both as "
-            "alternatives with --dictionary_mode=require"
+            f"as {shown(before.target)} in {before.where}; remove one of them{hint}"
         )

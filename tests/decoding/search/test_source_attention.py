@@ -182,6 +182,20 @@ def test_layers_and_heads_are_chosen() -> None:
         np.testing.assert_allclose(attention.accumulate(weights, {}), expected, rtol=1e-5)
 
 
+def test_layers_of_an_ensemble_are_numbered_across_its_members() -> None:
+    """The second member attends to the source's tokens and segments, in two layers each."""
+    registry.discover()
+    first = made(SMALL.replace(num_hidden_layers=2))
+    second = made(REPRESENTATIONS["representation"].replace(num_hidden_layers=2))
+    names = [
+        [(name, place) for name, place, _ in source_attention(model, layers=layers).layers]
+        for model, layers in ((second, ()), (Ensemble([first, second]), (3, 4)))
+    ]
+    shift = {"cross": 2}
+    assert names[1] == [(name, place + shift.get(name, 0)) for name, place in names[0]]
+    assert len(names[0]) == 4
+
+
 @pytest.mark.slow
 def test_alignments_are_those_of_eager_xla_and_alone() -> None:
     registry.discover()

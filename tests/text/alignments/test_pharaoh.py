@@ -11,7 +11,7 @@ from t2t_phrase.text.alignments.pharaoh import Links, check_range, read_links, w
     [
         ("", set(), set()),
         (" \t", set(), set()),
-        ("0-0 1-2\t10-3", {(0, 0), (1, 2), (10, 3)}, set()),
+        ("0-0  1-2 10-3", {(0, 0), (1, 2), (10, 3)}, set()),
         ("0-0 0-0", {(0, 0)}, set()),
         ("0?0 1p2 2-3? 3-4p 4-4", {(4, 4)}, {(0, 0), (1, 2), (2, 3), (3, 4)}),
         ("0?0 0-0 1-1 1p1", {(0, 0), (1, 1)}, set()),
@@ -26,6 +26,11 @@ def test_links_are_read(line, sure, possible):
 def test_what_is_no_link_is_named(field):
     with pytest.raises(UserError, match=r"^'.*' is not a link; expected the numbers of a source"):
         read_links(f"0-0 {field} 1-1")
+
+
+def test_alignments_of_several_hypotheses_are_refused():
+    with pytest.raises(UserError, match="a tab, as between the alignments of several hypotheses"):
+        read_links("0-0 1-1\t0-1")
 
 
 def test_long_numbers_and_fields_are_refused_in_a_short_line():

@@ -74,6 +74,12 @@ def test_what_is_no_entry_is_named(line: str, message: str) -> None:
         read_dictionary(["x\ty", line], "d")
 
 
+@pytest.mark.parametrize("line", ["3\tb\tc", "x\tother"])
+def test_other_flags_are_not_recommended_where_there_are_none(line: str) -> None:
+    with pytest.raises(UserError, match=r"^[^-]+$"):
+        read_dictionary(["x\ty", line], "d", alone=True)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
