@@ -8,6 +8,7 @@ import difflib
 import functools
 import json
 import math
+import numbers
 import re
 import reprlib
 import types
@@ -228,6 +229,23 @@ class _Misfit(Exception):
     """A value has not the expected type; the text is a hint, or empty."""
 
 
+def convert_fields(options: Any, fields: Mapping[str, Any]) -> None:
+    """Convert fields of a frozen dataclass to their types, such as 3.0 to 3.
+
+    Args:
+        options: the dataclass.
+        fields: the type by name of a field, which is also the name of a flag.
+
+    Raises:
+        UserError: a value cannot be converted.
+    """
+    for name, expected in fields.items():
+        value, fault = _convert(getattr(options, name), expected)
+        if fault:
+            raise UserError(f"--{name}: {fault}")
+        object.__setattr__(options, name, value)
+
+
 def _convert(value: Any, expected: Any) -> tuple[Any, str | None]:
     """Return (value as `expected`, None), or (value, its fault)."""
     try:
@@ -289,7 +307,8 @@ def _converted_bool(value: Any) -> bool:
 
 
 def _converted_number(value: Any, expected: Any) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+    # NumPy's integers are no int.
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         raise _Misfit
     # Python also accepts digits of other scripts and "1_000".
     if isinstance(value, str) and not re.fullmatch(r"[-+.0-9A-Za-z]+", value):

@@ -103,6 +103,8 @@ def main() -> None:
     parser.add_argument("--address", help="of a Ray cluster; default: this machine alone")
     flags = parser.parse_args()
     loaded: Any
+    if flags.export_dir and (flags.t2t_usr_dir or flags.decode_hparams):
+        parser.error("--t2t_usr_dir and --decode_hparams are only used with --output_dir")
     if flags.export_dir:
         loaded, options = t2t_phrase.ExportedTranslator(flags.export_dir), {}
     else:

@@ -139,6 +139,9 @@ def train(
         if name in {field.name for field in dataclasses.fields(LoopOptions)}:
             raise UserError(f"train: {name} belongs in loop=LoopOptions({name}=...)")
         raise UserError(f"train: {name} is unknown{nearest(name, known)}")
+    for name in ("t2t_usr_dir", "warm_start_from"):
+        if options.get(name, "") is None:
+            del options[name]
     user_dir = options.get("t2t_usr_dir", "")
     if user_dir:
         # The run records it, for commands in other folders.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -163,6 +164,9 @@ def _explain(error: Exception) -> str:
     if isinstance(error, flags.UnrecognizedFlagError):
         known = [flag.name for flag in own_flags()]
         instead = flag_instead(error.flagname)
+        named = re.match(r"--(\w+)", instead)
+        if named and named[1] not in known:
+            instead = ""  # Another command has this flag.
         hint = nearest(error.flagname, known, prefix="--", instead=instead)
         return f"--{clipped(error.flagname)} is unknown{hint}"
     if isinstance(error, flags.CantOpenFlagFileError):

@@ -52,11 +52,17 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.target_vocab_file and not FLAGS.vocab_file:
         raise UserError("--target_vocab_file is for the target only: also give --vocab_file")
     registry.discover(FLAGS.t2t_usr_dir)
+    from t2t_phrase.models.transformer_hparams import TransformerHParams
     from t2t_phrase.runs.record import RunRecord, resolve_hparams
     from t2t_phrase.tensor2tensor.checkpoint_import import read_t2t_checkpoint, write_run
     from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 
     hparams, _ = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
+    if not isinstance(hparams, TransformerHParams):
+        raise UserError(
+            f"--hparams_set={FLAGS.hparams_set}: only Transformers are imported; give the set that "
+            "corresponds to that of the checkpoint, such as transformer_base"
+        )
     files = [str(expanded(name)) for name in (FLAGS.vocab_file, FLAGS.target_vocab_file) if name]
     imported = read_t2t_checkpoint(
         FLAGS.checkpoint_path,
@@ -85,6 +91,7 @@ def main(argv: Sequence[str]) -> None:
             target_vocab_size=imported.target_vocab_size,
             target_vocabulary=target_vocabulary,
             random_seed=0,
+            t2t_usr_dir=str(expanded(FLAGS.t2t_usr_dir).resolve()) if FLAGS.t2t_usr_dir else "",
         ),
         vocabularies=files,
     )
@@ -103,12 +110,13 @@ def main(argv: Sequence[str]) -> None:
 
 def problem_vocabularies() -> tuple[str, str]:
     """Return the checksums of the problem's vocabularies; empty if there is none to check."""
-    if not (FLAGS.problem and FLAGS.data_dir):
-        return "", ""
     from t2t_phrase.data.problem import get_problem
     from t2t_phrase.runs.vocabulary import checksums
 
-    return checksums(get_problem(FLAGS.problem).vocabularies(FLAGS.data_dir))
+    problem = get_problem(FLAGS.problem) if FLAGS.problem else None
+    if problem is None or not FLAGS.data_dir:
+        return "", ""
+    return checksums(problem.vocabularies(FLAGS.data_dir))
 
 
 def run() -> None:

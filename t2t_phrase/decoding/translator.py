@@ -42,6 +42,7 @@ from t2t_phrase.decoding.sides import (
 )
 from t2t_phrase.decoding.spelt_hypotheses import SpeltHypotheses
 from t2t_phrase.decoding.terms import RequiredTerms
+from t2t_phrase.decoding.text_lists import check_list
 from t2t_phrase.decoding.word_links import (
     words_of_text,
 )
@@ -149,8 +150,9 @@ class Translator:
 
         Raises:
             UserError: a feature is missing, or does not fit the lines; an entry or a prefix cannot
-                be spelt; or a text is not valid Unicode.
+                be spelt; a text is not valid Unicode; or `lines` is not a list of texts.
         """
+        lines = check_list("lines", lines)
         encoded = self.with_prefixes(self.encode(lines, features, entries), prefixes)
         return self.translate_encoded(encoded, progress=progress)
 

@@ -87,6 +87,8 @@ def translate_remote(
         )
         with urllib.request.urlopen(request, timeout=timeout) as response:
             predictions = json.load(response)["predictions"]
+        _tell_cut([found["cut"] for found in predictions])
+        return [(found["translation"], found["score"]) for found in predictions]
     except urllib.error.HTTPError as error:
         detail = error.read().decode(errors="replace")
         raise SystemExit(f"{url} answered {error.code}: {detail}") from error
@@ -94,10 +96,8 @@ def translate_remote(
         raise SystemExit(f"{url} cannot be reached: {error.reason}") from error
     except (OSError, http.client.HTTPException) as error:
         raise SystemExit(f"{url} did not answer: {error}") from error
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise SystemExit(f"{url} is not a model of TensorFlow Serving: {error!r}") from error
-    _tell_cut([found["cut"] for found in predictions])
-    return [(found["translation"], found["score"]) for found in predictions]
 
 
 def _tell_cut(cut: Sequence[bool]) -> None:

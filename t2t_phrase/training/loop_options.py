@@ -5,8 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, convert_fields, shown
 from t2t_phrase.training.early_stopping import EarlyStopping
+
+_TYPES = {
+    "train_steps": int,
+    "local_eval_frequency": int,
+    "log_step_count_steps": int,
+    "try_largest_batch": bool,
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,6 +48,12 @@ class LoopOptions:
     early_stopping: EarlyStopping = EarlyStopping()  # noqa: RUF009
 
     def __post_init__(self) -> None:
+        convert_fields(self, _TYPES)
+        if not isinstance(self.early_stopping, EarlyStopping):
+            raise UserError(
+                f"early_stopping: expected EarlyStopping(steps=...), got "
+                f"{shown(self.early_stopping)}"
+            )
         for name in ("train_steps", "local_eval_frequency", "log_step_count_steps"):
             if getattr(self, name) < 1:
                 raise UserError(f"--{name}={getattr(self, name)}: must be at least 1")

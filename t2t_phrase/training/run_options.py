@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from typing import get_args
 
-from t2t_phrase.config import UserError, shown
+from t2t_phrase.config import UserError, convert_fields, shown
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.runs.warm_start import OtherVocabulary
 from t2t_phrase.training.trackers import check_trackers
 from t2t_phrase.training_hparams import TrainingHParams
 
+_TYPES = {
+    "warm_start_from": str,
+    "keep_checkpoint_max": int,
+    "eval_steps": int,
+    "evaluate": bool,
+    "saves": bool,
+    "xla": bool | None,
+    "t2t_usr_dir": str,
+}
 # The largest seed of NumPy's generator.
 _LARGEST = 2**32 - 1
 
@@ -58,6 +68,11 @@ class RunOptions:
     t2t_usr_dir: str = ""
 
     def __post_init__(self) -> None:
+        convert_fields(self, _TYPES)
+        seed = self.random_seed
+        if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+            raise UserError(f"--random_seed: expected int, got {shown(seed)}")
+        object.__setattr__(self, "random_seed", int(seed))
         check_trackers(self.trackers)
         if self.warm_start_vocab not in (known := get_args(OtherVocabulary)):
             raise UserError(

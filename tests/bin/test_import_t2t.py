@@ -76,6 +76,7 @@ def test_a_model_of_one_of_our_problems(theirs, tmp_path):
     run(theirs, *ours_flags, "--problem=translate_toy", f"--data_dir={toy.data_dir}")
     record = json.loads((ours / "hparams.json").read_text())
     assert record["problem"] == "translate_toy" and len(record["vocabulary"]) == 64
+    assert record["t2t_usr_dir"] == str(toy.user_dir)
     # A wrong vocabulary is detected when it is used.
     (tmp_path / "in").write_text("a\n")
     with pytest.raises(UserError, match=rf"the model only {len(PIECES)}: it was trained on diff"):
@@ -103,6 +104,10 @@ def test_mistakes(theirs, tmp_path):
         run(theirs, ours, sizes="hidden_sise=8")
     with pytest.raises(UserError, match="hparams set 'transformer_bass' is unknown; did you mean"):
         run(theirs, ours, "--hparams_set=transformer_bass")
+    with pytest.raises(UserError, match="problem 'translate_ende_wmt32k' is unknown"):
+        run(theirs, ours, "--problem=translate_ende_wmt32k")
+    with pytest.raises(UserError, match="--hparams_set=luong_base: only Transformers are imported"):
+        run(theirs, ours, "--hparams_set=luong_base", sizes="")
     with pytest.raises(UserError, match="--vocab_file and --problem both name a vocabulary"):
         run(theirs, ours, "--vocab_file=x", "--problem=y")
     with pytest.raises(app.UsageError, match="--checkpoint_path and --output_dir are required"):

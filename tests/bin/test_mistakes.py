@@ -29,6 +29,7 @@ MISTAKES = [
     ("eval", "--translatoin=x", "--translatoin is unknown; did you mean --translation?"),
     ("eval", "--decode-to-file=x", "--decode-to-file is unknown"),
     ("eval", "--bleu_variant=cased", "--bleu_variant is unknown; use --lowercase, for BLEU"),
+    ("decoder", "--keep_checkpoint_every_n_hours=4", "--keep_checkpoint_every_n_hours is unknown"),
     ("trainer", "--hp_num_heads=4", "--hp_num_heads is unknown; use --hparams=num_heads=..."),
     ("eval", "--translation", "--translation lacks its value; write --translation=VALUE"),
     (

@@ -1,10 +1,12 @@
 import re
 
+import keras
 import numpy as np
 import pytest
 from random_weights import randomize
 
 from t2t_phrase import registry
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary import Dictionary
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.hypothesis import Hypothesis, format_hypotheses
@@ -60,6 +62,21 @@ def test_order_and_count_are_kept_and_a_line_alone_gives_the_same(model):
         (alone,) = translator.translate([line])
         assert [h.text for h in alone] == [h.text for h in found]
         np.testing.assert_allclose([h.score for h in alone], [h.score for h in found], rtol=1e-4)
+
+
+def test_the_default_type_of_keras_does_not_matter(model):
+    expected = Translator(model, WORD_IDS, OPTIONS).translate(LINES)
+    keras.config.set_floatx("float64")
+    try:
+        found = Translator(model, WORD_IDS, OPTIONS).translate(LINES)
+    finally:
+        keras.config.set_floatx("float32")
+    assert [h[0].text for h in found] == [h[0].text for h in expected]
+
+
+def test_a_text_is_not_a_list_of_its_letters(model):
+    with pytest.raises(UserError, match=r"lines: expected a list of strings, got 'a b'; write \["):
+        Translator(model, WORD_IDS, OPTIONS).translate("a b")
 
 
 def test_a_line_without_words_gives_an_empty_translation(model):

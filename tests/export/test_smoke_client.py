@@ -73,6 +73,10 @@ def test_what_a_server_says_is_passed_on(server):
         (b"", "ende did not answer: "),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhtml", "is not a model of TensorFlow Serv"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "is not a model of TensorFlow Serving"),
+        (
+            b'HTTP/1.1 200 OK\r\nContent-Length: 22\r\n\r\n{"predictions": ["x"]}',
+            "is not a model of TensorFlow Serving: TypeError",
+        ),
     ],
 )
 def test_what_is_no_server_of_models_is_named(answer, message):

@@ -12,6 +12,10 @@ from t2t_phrase.training.run_options import RunOptions
         # Anything else would train the tables of another vocabulary from random values.
         ({"warm_start_vocab": "mapped"}, "expected one of same, map, new, got 'mapped'"),
         ({"warm_start_vocab": "map"}, "--warm_start_vocab requires --warm_start_from"),
+        ({"random_seed": True}, "--random_seed: expected int, got True"),
+        ({"eval_steps": 3.5}, "--eval_steps: expected int, got 3.5"),
+        ({"evaluate": "perhaps"}, "--evaluate: expected bool, got 'perhaps'"),
+        ({"t2t_usr_dir": None}, "--t2t_usr_dir: expected str, got None"),
         ({"trackers": "wandb"}, r"expected names such as \('wandb',\), got 'wandb'"),
         ({"keep_checkpoint_max": 0}, "--keep_checkpoint_max=0: must be from 1 to"),
     ],
@@ -26,6 +30,5 @@ def test_wrong_options(changes, message):
             hparams_set="",
             overrides="",
             hparams=None,
-            random_seed=1,
-            **changes,
+            **{"random_seed": 1, **changes},
         )

@@ -122,10 +122,12 @@ def beam_search(
     first = ops.arange(beam_size) == 0
     state = {
         "last": _map(lambda pad: _repeat(pad, (batch_size, beam_size)), padding),
-        "log_probs": _repeat(ops.where(first, 0.0, -float("inf")), (batch_size,)),
+        "log_probs": _repeat(
+            ops.cast(ops.where(first, 0.0, -float("inf")), "float32"), (batch_size,)
+        ),
         "alive": empty,
         "finished": empty,
-        "finished_scores": ops.full((batch_size, beam_size), WORST),
+        "finished_scores": ops.full((batch_size, beam_size), WORST, dtype="float32"),
         "done": max_lengths <= 0,
     }
     _, state, _ = ops.while_loop(
