@@ -46,7 +46,7 @@ def test_best_by_bleu_is_kept(files, tmp_path):
         train_steps=16,
         keep=1,
         evaluate=True,
-        bleu=fake_bleu(10.0, 30.0, 20.0, 30.0),
+        bleu=fake_bleu(10.0, 30.0, 20.0, 29.0),
     )
     lines = []
     trainer.log = lines.append
