@@ -209,9 +209,12 @@ def _import_folder(folder: pathlib.Path) -> None:
         # The text of a SyntaxError already names the line.
         place = "" if isinstance(error, SyntaxError) else place_in(folder, error)
         kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-        raise UserError(
-            f"--t2t_usr_dir={folder} cannot be imported: {place and f'{place}: '}{kind}{error}"
-        ) from error
+        missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+        hint = ""
+        if missing.partition(".")[0] == folder.name:
+            hint = "; modules of this folder are imported with `from . import ...`"
+        reason = f"{place and f'{place}: '}{kind}{error}{hint}"
+        raise UserError(f"--t2t_usr_dir={folder} cannot be imported: {reason}") from error
 
 
 def _forget_modules_of_another(name: str, init: pathlib.Path) -> None:

@@ -212,6 +212,14 @@ def test_a_folder_that_cannot_be_imported_is_named_with_the_place(tmp_path, cont
     del sys.modules["t2t_usr_dir_my_problems"]
 
 
+def test_a_folder_that_imports_itself_by_name_is_told_how(tmp_path):
+    folder = tmp_path / "my_own_models"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("import my_own_models.other\n")
+    with pytest.raises(UserError, match=r"named 'my_own_models'; modules of .* `from \. import"):
+        registry.discover(str(folder))
+
+
 def test_long_lists_of_names_are_not_printed():
     many = registry.Registry("thing")
     for number in range(11):
