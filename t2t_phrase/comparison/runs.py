@@ -23,7 +23,7 @@ from t2t_phrase.io.child_process import call
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import last_value, read_commands
 from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
-from t2t_phrase.training_hparams import registered_hparams
+from t2t_phrase.training_hparams import TrainingHParams
 
 # The value of --contrastive for pairs from the grammar.
 GRAMMAR = "grammar"
@@ -153,9 +153,13 @@ class Recipe:
             return False
         record = RunRecord.load(run)
         named = (record.problem, record.hparams_set, record.random_seed)
-        hparams_set, overrides = variants.split(name, self.hparams)
-        same = record.resolved() == resolve_hparams(hparams_set, overrides)[0]
+        hparams_set, _ = variants.split(name)
+        same = record.resolved() == self.hparams_of(name)
         return same and named == (self.problem, hparams_set, seed)
+
+    def hparams_of(self, name: str) -> TrainingHParams:
+        """Return the hparams of a set."""
+        return resolve_hparams(*variants.split(name, self.hparams))[0]
 
     def why_unfinished(self, name: str, seed: int) -> str:
         """Return the reason that `has_trained` is false."""
@@ -307,8 +311,7 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
     commands = recipe.commands(name, seed)
     log, averaged = recipe.place(name, seed, ".log"), recipe.place(name, seed, "-averaged")
     model = averaged / "checkpoint"
-    hparams_set, overrides = variants.split(name, recipe.hparams)
-    features = of_side(registered_hparams(hparams_set).override(overrides).features, "source")
+    features = of_side(recipe.hparams_of(name).features, "source")
 
     def with_features(file: pathlib.Path) -> list[pathlib.Path]:
         beside = (file_beside(str(file), feature) for feature in features)

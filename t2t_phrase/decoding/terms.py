@@ -140,18 +140,18 @@ class RequiredTerms:
         for match in find_matches(words, own.required, self._everywhere.required):
             source = match.entry.source
             group = own if source in own.targets else self._everywhere
-            required.append(group.targets[source])
-            targets = [entry.target for entry in required[-1]]
-            alternatives = [self._tokens.get(text) or others[text] for text in targets]
+            targets = group.targets[source]
+            alternatives = [self._tokens.get(e.target) or others[e.target] for e in targets]
             names.append(f"{shown(source)} ({match.entry.where})")
             room -= min(map(len, alternatives))
             if room >= 0:
+                required.append(targets)
                 tokens.append(alternatives)
         phrases = [*own.forbidden_in(words), *self._everywhere.forbidden_in(words)]
         edges = joined_edges(phrases, self._edges)
         if edges:
-            for alternatives, group_entries in zip(tokens, required, strict=False):
-                self._check_spelling(group_entries, alternatives, phrases)
+            for targets, alternatives in zip(required, tokens, strict=True):
+                self._check_spelling(targets, alternatives, phrases)
         return SentenceTerms(names, tokens, edges)
 
     def _check_spelling(
