@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
 from t2t_phrase.text.alignments.pharaoh import Link
 from t2t_phrase.text.annotations.base import Sentence
-from t2t_phrase.text.encoders import SpellingEncoder
+from t2t_phrase.text.encoders import SpellingEncoder, StoredEncoder
 from t2t_phrase.text.visible import spans_of_tokens
 from t2t_phrase.text.vocabularies import Encoder
 
@@ -97,7 +97,7 @@ def words_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[int]:
 
 def pieces_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[str]:
     """Return each token as the vocabulary spells it, or else the text of the token alone."""
-    if isinstance(encoder, SpellingEncoder):
+    if isinstance(encoder, StoredEncoder):
         return encoder.pieces(ids)
     return [encoder.decode([token]) for token in ids]
 

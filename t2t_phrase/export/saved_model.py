@@ -83,8 +83,8 @@ def stored(encoder: Encoder) -> SpellingEncoder:
     """
     if not isinstance(encoder, SpellingEncoder):
         raise UserError(
-            "a model with tensor2tensor's own subwords cannot be exported: TensorFlow has no "
-            "operation for them; use t2t-phrase-decoder"
+            "a model with tensor2tensor's own subwords cannot be exported or served: TensorFlow "
+            "has no operation for them; use t2t-phrase-decoder"
         )
     return encoder
 

@@ -189,10 +189,18 @@ class EncoderDecoder(keras.Model):
             x: the features of a batch, see the class.
             y: unused: the targets are features.
             y_pred: unused: no logits are needed for the loss.
-            sample_weight: unused.
+            sample_weight: refused: every target token counts the same.
             training: whether dropout is active.
+
+        Raises:
+            UserError: there are sample weights.
         """
-        del y, y_pred, sample_weight
+        del y, y_pred
+        if sample_weight is not None:
+            raise UserError(
+                "sample_weight: every target token counts the same; to repeat sentences, repeat "
+                "them in the data"
+            )
         real = ops.cast(ops.not_equal(x["targets"], 0), "float32")
         return self.batch_loss(x, training=training).objective / ops.sum(real)
 

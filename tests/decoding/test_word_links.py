@@ -4,6 +4,7 @@ import pytest
 
 from t2t_phrase.decoding.word_links import (
     NO_WORD,
+    pieces_of_ids,
     tokens_of_row,
     word_links,
     words_of_ids,
@@ -69,6 +70,13 @@ def test_subwords_of_tensor2tensor_need_no_starts() -> None:
     assert encoder.decode(ids) == "the a, b"
     words = words_of_text(encoder, "the a, b", ids)
     assert {*words} == {0, 1, 2} and sorted(words) == words
+
+
+def test_pieces_are_those_of_any_stored_vocabulary(subwords: SubwordEncoder) -> None:
+    encoder = T2TSubwords(["<pad>", "<EOS>", *"\\_u;0123456789", "the_"])
+    assert pieces_of_ids(encoder, [16, 3]) == ["the_", "_"]
+    ids = subwords.encode(TEXTS[0])
+    assert pieces_of_ids(subwords, ids) == subwords.pieces(ids)
 
 
 def test_a_blank_token_is_in_the_word_that_follows(subwords: SubwordEncoder) -> None:

@@ -9,6 +9,7 @@ import pytest
 from mostly_slow import mostly_slow
 
 from t2t_phrase import registry
+from t2t_phrase.config import UserError
 
 IDS = np.array([[3, 4, 5, 1], [6, 7, 1, 0]], "int32")
 BATCH = {"inputs": IDS, "targets": IDS[:, ::-1].copy()}
@@ -139,3 +140,13 @@ def test_fit_lowers_the_loss(name):
     assert model.evaluate(batch, verbose=0) == pytest.approx(float(expected), rel=1e-4)
     losses = model.fit(batch, epochs=8, batch_size=2, verbose=0).history["loss"]
     assert losses[-1] < losses[0] * 0.9
+
+
+def test_sample_weights_are_refused():
+    model = make("transformer_tiny")
+    batch = batch_of(model)
+    targets = batch["targets"]
+    # Without `y`, Keras drops them.
+    model.compile(optimizer="adam", jit_compile=False, run_eagerly=True)
+    with pytest.raises(UserError, match="every target token counts the same"):
+        model.fit(batch, targets, sample_weight=np.ones(len(targets)), verbose=0)

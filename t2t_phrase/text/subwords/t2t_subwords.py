@@ -11,6 +11,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from t2t_phrase.config import UserError
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
@@ -121,6 +122,14 @@ class T2TSubwords:
                 pieces.append(self._pieces[i])
         tokens = [_unescaped(token) for token in "".join(pieces).split("_")]
         return join_tokens([token for token in tokens if token])
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return the piece of every id as in the vocabulary, such as "house_"; "" if unknown."""
+        return [self._pieces[i] if 0 <= i < len(self._pieces) else "" for i in ids]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to unpickle the encoder: its cache cannot be pickled."""
+        return functools.partial(type(self), model_bytes=self.model_bytes), (self._pieces,)
 
     def _encode_token(self, token: str) -> tuple[int, ...]:
         escaped = token.replace("\\", "\\\\").replace("_", "\\u")

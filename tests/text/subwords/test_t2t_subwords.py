@@ -1,3 +1,5 @@
+import pickle
+
 import pytest
 
 from t2t_phrase.config import UserError
@@ -62,6 +64,18 @@ def test_decoding_skips_padding_and_unknown_ids(subwords):
     ids = subwords.encode("the house")
     assert subwords.decode([0, *ids[:1], 0, 10_000, *ids[1:]]) == "the house"
     assert subwords.decode([]) == ""
+
+
+def test_pieces_are_those_of_the_vocabulary(subwords):
+    ids = subwords.encode("the house")
+    assert subwords.pieces([*ids, len(PIECES)]) == ["the_", "house", "_", ""]
+
+
+def test_a_pickled_encoder_is_the_same(subwords):
+    subwords.encode("the house")
+    copied = pickle.loads(pickle.dumps(subwords))
+    assert copied.encode("über, the house") == subwords.encode("über, the house")
+    assert copied.model_bytes == subwords.model_bytes
 
 
 def test_numbers_that_are_no_characters(subwords):
