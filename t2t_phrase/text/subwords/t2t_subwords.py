@@ -128,7 +128,7 @@ class T2TSubwords:
         return [self._pieces[i] if 0 <= i < len(self._pieces) else "" for i in ids]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to unpickle the encoder: its cache cannot be pickled."""
+        """Pickle the pieces alone: the cache cannot be pickled."""
         return functools.partial(type(self), model_bytes=self.model_bytes), (self._pieces,)
 
     def _encode_token(self, token: str) -> tuple[int, ...]:
