@@ -19,6 +19,8 @@ from typing import Any, ClassVar, TypeVar
 T = TypeVar("T", bound="HParams")
 # The largest value of an int32 tensor; no option needs more.
 LARGEST_INT = 2**31 - 1
+# The most faults that a message lists.
+_LISTED = 20
 
 
 class UserError(ValueError):
@@ -121,10 +123,10 @@ def _quoted(name: str) -> str:
     return clipped(name) if name.isidentifier() else shown(name)
 
 
-def _joined(faults: list[str], most: int = 20) -> str:
+def _joined(faults: list[str]) -> str:
     """Return the first faults as one sentence."""
-    more = f"; and {len(faults) - most} more" if len(faults) > most else ""
-    return "; ".join(faults[:most]) + more
+    more = f"; and {len(faults) - _LISTED} more" if len(faults) > _LISTED else ""
+    return "; ".join(faults[:_LISTED]) + more
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -209,7 +211,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return [
         f"{name}: {old.get(name, '(absent)')} -> {new.get(name, '(absent)')}"
         for name in sorted({*old, *new})
-        if old.get(name, None) != new.get(name, None) or (name in old) != (name in new)
+        if (name in old, old.get(name)) != (name in new, new.get(name))
     ]
 
 

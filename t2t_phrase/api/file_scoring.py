@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from t2t_phrase.api.alignment_search import OPTIONS, check_search_options, searched
 from t2t_phrase.api.text_files import LINKS, Beside, check_alignment_options
@@ -47,7 +47,6 @@ class FileScoring:
         pairs: the file.
         target: a file for the scores; None: standard output.
         beside: further files and options, apart from those that only translations depend on.
-        report: called with messages and summaries; default: writes them to standard error.
 
     Raises:
         UserError: a file cannot be read or written, or an option has no effect. All faults that
@@ -61,7 +60,6 @@ class FileScoring:
         pairs: str,
         target: str | None,
         beside: Beside,
-        report: Callable[[str], None] = note,
     ) -> None:
         for name in hparams.given(_OF_TRANSLATIONS):
             value = str(getattr(hparams, name)).lower()
@@ -72,7 +70,7 @@ class FileScoring:
         check_search_options(hparams, beside.alignment_model_dir)
         check_alignment_options(hparams, used=False)
         self._hparams, self._pairs, self._target = hparams, pairs, target
-        self._beside, self._report = beside, report
+        self._beside = beside
         text_job.check_paths(target, beside.inputs(pairs))
         self._total = count_lines(pairs, lambda line, number: split_pair(line, pairs, number))
         self._endings = beside.endings(hparams, pairs, target)
@@ -115,7 +113,6 @@ class FileScoring:
             dict.fromkeys(("source", "target"), path),
             beside.feature_files,
             beside.parser,
-            self._report,
         )
         for ending in self._endings:
             text_job.check_beside(self._target, ending, features.files, "write_alignments=true")
@@ -140,7 +137,7 @@ class FileScoring:
             endings=self._endings,
         )
         kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
-        self._report(
+        note(
             f"{counted(outcome.lines, 'pair')}{kept} scored in {time.monotonic() - start:.1f} s, "
             f"sum {outcome.total:.4f}, written to {self._target or 'standard output'}"
         )
@@ -164,7 +161,7 @@ class FileScoring:
         encoded = scorer.encode(pairs, features.texts(window, sides, done))
         for row in sorted({*encoded[0].cut, *encoded[1].cut}):
             source_length, target_length = (side.lengths[row] for side in encoded)
-            self._report(
+            note(
                 f"{self._pairs}:{window.first + row + 1}: {source_length} source and "
                 f"{target_length} target tokens; the score is that of the first "
                 f"{scorer.max_input_size} (max_input_size)"

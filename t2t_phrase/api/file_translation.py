@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from t2t_phrase.api.alignment_search import OPTIONS, Searched, check_search_options, searched
@@ -48,7 +48,6 @@ class FileTranslation:
         target: a file; None: one named after the source and the model, or standard output if
             there is no source.
         beside: further files and options.
-        report: called with messages and summaries; default: writes them to standard error.
 
     Raises:
         UserError: a file cannot be read or written, or an option has no effect. All faults that
@@ -62,7 +61,6 @@ class FileTranslation:
         source: str | None,
         target: str | None,
         beside: Beside,
-        report: Callable[[str], None] = note,
     ) -> None:
         self._json = beside.n_best_format == "json"
         if self._json:
@@ -70,7 +68,7 @@ class FileTranslation:
         elif hparams.token_probabilities:
             raise UserError("token_probabilities=true: is only written with --n_best_format=json")
         self._hparams, self._source, self._target = hparams, source, target
-        self._beside, self._report = beside, report
+        self._beside = beside
         text_job.check_paths(target, beside.inputs(source))
         if target or not source:
             beside.endings(hparams, source, target)
@@ -129,7 +127,6 @@ class FileTranslation:
             {"source": source},
             beside.feature_files,
             beside.parser,
-            self._report,
         )
         files = [*features.files, *filter(None, [beside.prefix_file])]
         text_job.check_paths(target, [*beside.inputs(source), *features.files])
@@ -159,7 +156,7 @@ class FileTranslation:
             target,
         )
         if used.second is not None and self._tokens:
-            self._report(
+            note(
                 f"{self._positions / self._tokens:.2f} source positions evaluated for each target "
                 f"token (alignment_threshold={hparams.alignment_threshold})"
             )
@@ -176,13 +173,13 @@ class FileTranslation:
             max_length=loaded.max_length,
             first=window.first,
         ):
-            self._report(sentence)
+            note(sentence)
         for batch, found in loaded.translator.batches(
             encoded, done=done, number=number, first=window.first
         ):
             best = [hypotheses[0] for hypotheses in found]
             for sentence in missing_notes(batch.lines, best, first=window.first):
-                self._report(sentence)
+                note(sentence)
             links = [format_links(hypotheses) for hypotheses in found]
             yield Result(
                 batch.lines,
@@ -245,15 +242,15 @@ class FileTranslation:
         self, outcome: text_job.Outcome, how: str, seconds: float, target: str | None
     ) -> None:
         kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
-        self._report(
+        note(
             f"{counted(outcome.lines, 'sentence')}{kept}, {outcome.amount:.0f} target tokens in "
             f"{seconds:.1f} s ({outcome.amount / max(seconds, 1e-9):.0f} tokens/s; {how}) "
             f"written to {target or 'standard output'}"
         )
         if self._given.files:
-            self._report(summary(outcome.counts, self._given, outcome.lines))
+            note(summary(outcome.counts, self._given, outcome.lines))
         if self._unknown.wanted:
-            self._report(self._unknown.summary(outcome.counts))
+            note(self._unknown.summary(outcome.counts))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,8 +16,9 @@ from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.source_features import check_parser_flags, define_parser_flags
 from t2t_phrase.features import PHRASES
 from t2t_phrase.io.line_counts import counted
-from t2t_phrase.io.reporting import FirstNotes, Ticker, note
+from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.resumable import Result
+from t2t_phrase.text.trees.flat_tree_notes import FlatTreeNotes
 
 if TYPE_CHECKING:
     from t2t_phrase.io.line_windows import Window
@@ -129,7 +130,7 @@ class Parsing:
 
     def __init__(self) -> None:
         self._parser: Parser | None = None
-        self._report = FirstNotes("further sentences with flat trees are not listed")
+        self._report = FlatTreeNotes()
 
     def __call__(self, window: Window, done: set[int], number: int) -> Iterator[Result]:
         """Parse the remaining lines of a window."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.features import OTHER, TREES
 from t2t_phrase.io.files import expanded
-from t2t_phrase.io.reporting import FirstNotes, Log, note
+from t2t_phrase.io.reporting import note
+from t2t_phrase.text.trees.flat_tree_notes import FlatTreeNotes
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -76,8 +77,6 @@ class FeatureReader:
         files: the file from which the sentences of each side come, if any.
         given: the files of features that are not next to the text, by the feature's name.
         parser: makes the trees that are in no file.
-        report: called with messages about sentences whose parse does not fit, and about a parser
-            that is not needed.
 
     Attributes:
         files: the files of the features.
@@ -93,7 +92,6 @@ class FeatureReader:
         files: Mapping[str, str | None],
         given: Mapping[str, str],
         parser: ParserChoice = NO_PARSER,
-        report: Log = note,
     ) -> None:
         check_parser(parser, features)
         names = [feature.name for feature in features]
@@ -118,9 +116,9 @@ class FeatureReader:
         self.files = list(dict.fromkeys(self._files.values()))
         if parser.name and not self._parsed:
             trees = (path for feature, path in self._files.items() if feature.stream == TREES)
-            report(f"--parser={parser.name}: not used, since trees are read from {next(trees)}")
+            note(f"--parser={parser.name}: not used, since trees are read from {next(trees)}")
         self._parser = TreeParser(parser) if self._parsed else None
-        self._report = FirstNotes("further sentences with flat trees are not listed", report)
+        self._report = FlatTreeNotes()
 
     def texts(
         self,

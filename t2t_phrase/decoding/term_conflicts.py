@@ -15,7 +15,7 @@ class Bans:
         entries: any; those that forbid nothing are left out.
     """
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[Entry]) -> None:
         self._by_phrase: dict[str, Entry] = {}
         for entry in entries:
             if entry.forbidden:
@@ -57,7 +57,7 @@ class KnownEntries:
         UserError: the entries contradict each other.
     """
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[Entry]) -> None:
         self._required: dict[str, list[Entry]] = {}
         entries = list(entries)
         self._bans = Bans(entries)

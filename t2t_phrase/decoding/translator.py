@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -135,7 +135,6 @@ class Translator:
         features: FeatureTexts | None = None,
         entries: Sequence[Sequence[Entry]] | None = None,
         prefixes: Sequence[str] = (),
-        progress: Callable[[int], None] | None = None,
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of every line, best first, in the order of the lines.
 
@@ -146,7 +145,6 @@ class Translator:
             features: the text of each source feature that the model reads.
             entries: those for each single line; they need a `dictionary`, which may be empty.
             prefixes: see `with_prefixes`; (): none.
-            progress: called after each batch with the number of lines done so far.
 
         Raises:
             UserError: a feature is missing, or does not fit the lines; an entry or a prefix cannot
@@ -154,7 +152,7 @@ class Translator:
         """
         lines = check_list("lines", lines)
         encoded = self.with_prefixes(self.encode(lines, features, entries), prefixes)
-        return self.translate_encoded(encoded, progress=progress)
+        return self.translate_encoded(encoded)
 
     def encode(
         self,
@@ -230,27 +228,18 @@ class Translator:
         return known.texts.tables
 
     def translate_encoded(
-        self,
-        lines: EncodedSide,
-        *,
-        random_seed: int | None = None,
-        progress: Callable[[int], None] | None = None,
+        self, lines: EncodedSide, *, random_seed: int | None = None
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of lines that `encode` returned.
 
         Args:
             lines: from `encode`.
             random_seed: see `batches`.
-            progress: see `translate`.
         """
         results = [[NOTHING] for _ in lines.ids]
-        done = sum(not ids for ids in lines.ids)
         for batch, found in self.batches(lines, random_seed=random_seed):
             for line, hypotheses in zip(batch.lines, found, strict=True):
                 results[line] = hypotheses
-            done += len(batch.lines)
-            if progress is not None:
-                progress(done)
         return results
 
     def batches(

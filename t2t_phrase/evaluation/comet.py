@@ -11,6 +11,9 @@ from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.scores import Score, check_lengths
 from t2t_phrase.io.files import expanded
 
+# Sentences scored at once; part of the signature.
+_BATCH_SIZE = 16
+
 
 def check_comet(model: str) -> None:
     """Check that COMET can be computed; nothing is downloaded.
@@ -37,7 +40,6 @@ def comet_score(
     references: Sequence[str],
     *,
     model: str,
-    batch_size: int = 16,
 ) -> Score:
     """Score translations with a COMET model.
 
@@ -46,7 +48,6 @@ def comet_score(
         hypotheses: one translation for each.
         references: one reference for each.
         model: the checkpoint of a model that reads references.
-        batch_size: number of sentences scored at once.
 
     Returns:
         The system score times 100; its signature names the checkpoint's folder and the package.
@@ -65,10 +66,10 @@ def comet_score(
         {"src": source, "mt": hypothesis, "ref": reference}
         for source, hypothesis, reference in zip(sources, hypotheses, references, strict=True)
     ]
-    found = scorer.predict(rows, batch_size=batch_size, gpus=0, progress_bar=False)
+    found = scorer.predict(rows, batch_size=_BATCH_SIZE, gpus=0, progress_bar=False)
     name = path.parent.parent.name if path.parent.name == "checkpoints" else path.stem
     version = importlib.metadata.version("unbabel-comet")
-    signature = f"nrefs:1|model:{name}|batch:{batch_size}|version:{version}"
+    signature = f"nrefs:1|model:{name}|batch:{_BATCH_SIZE}|version:{version}"
     return Score("COMET", 100 * float(found.system_score), signature)
 
 

@@ -171,7 +171,7 @@ def resampling_seed() -> int | None:
     return int(seed)
 
 
-def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray:
+def resampled_sums(counts: np.ndarray, resamples: int) -> np.ndarray:
     """Return the sums over the sentences of resampled test sets, drawn as by sacreBLEU.
 
     Args:

@@ -28,6 +28,8 @@ from collections.abc import Mapping, Sequence
 
 Features = Mapping[str, Sequence[str]]
 Translations = list[tuple[str, float]]
+# Seconds to wait for the answer of a server.
+_TIMEOUT = 60.0
 
 
 def translate_local(
@@ -64,7 +66,7 @@ def translate_local(
 
 
 def translate_remote(
-    url: str, lines: Sequence[str], features: Features | None = None, *, timeout: float = 60.0
+    url: str, lines: Sequence[str], features: Features | None = None
 ) -> Translations:
     """Return (translation, score) of each line from a server.
 
@@ -72,7 +74,6 @@ def translate_remote(
         url: URL of the model, such as `http://localhost:8501/v1/models/ende`.
         lines: sentences.
         features: features by name, one string for each sentence, for a model that reads features.
-        timeout: seconds to wait for the answer.
     """
     inputs = {"text": lines, **(features or {})}
     instances = [
@@ -85,7 +86,7 @@ def translate_remote(
             data=json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=timeout) as response:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:
             predictions = json.load(response)["predictions"]
         _tell_cut([found["cut"] for found in predictions])
         return [(found["translation"], found["score"]) for found in predictions]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,7 +112,6 @@ class Explainer:
         targets: Sequence[str] | None = None,
         *,
         texts: FeatureTexts | None = None,
-        progress: Callable[[int], None] | None = None,
     ) -> Iterator[Explanation]:
         """Yield the explanation of each sentence.
 
@@ -120,7 +119,6 @@ class Explainer:
             sources: sentences with words.
             targets: the translations to explain; None: those of the model.
             texts: the texts of each feature that the model reads, see `needed_features`.
-            progress: called with the number of sentences translated so far.
 
         Raises:
             UserError: a sentence has no words, a feature does not fit, or the model cannot
@@ -144,7 +142,7 @@ class Explainer:
             return
         assert self._translator is not None
         encoded = self._translator.encode(sources, texts)
-        translated = self._translator.translate_encoded(encoded, progress=progress)
+        translated = self._translator.translate_encoded(encoded)
         for place, (source, found) in enumerate(zip(sources, translated, strict=True)):
             features = _row(encoded, place)
             features[IDS["target"]] = np.array([found[0].ids], "int32")

@@ -10,31 +10,11 @@ from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.terminal import MovingLine, is_terminal, print_line
 
 Log = Callable[[str], object]
-# The most faults of a kind that are listed.
-LISTED = 10
 
 
 def note(text: str) -> None:
     """Print to standard error; standard output is for results."""
     print_line(text, sys.stderr)
-
-
-class FirstNotes:
-    """Reports the first messages of a kind, of which there may be one for every line of a file.
-
-    Args:
-        rest: reported instead of all others.
-        report: called with the messages.
-    """
-
-    def __init__(self, rest: str, report: Log = note) -> None:
-        self._rest, self._report, self._count = rest, report, 0
-
-    def __call__(self, text: str) -> None:
-        """Report a message, if it is among the first."""
-        self._count += 1
-        if self._count <= LISTED + 1:
-            self._report(text if self._count <= LISTED else self._rest)
 
 
 def progress(log: Log, text: str) -> None:

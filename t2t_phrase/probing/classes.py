@@ -47,11 +47,6 @@ class TaskData:
         """Return the number of labels of a split."""
         return sum(int((numbers != NONE).sum()) for numbers in self.labels[split])
 
-    @property
-    def majority(self) -> float:
-        """The accuracy, on the test split, of the most frequent label of the training split."""
-        return float(self.shares("test")[0])
-
     def describe(self) -> str:
         """Return a line about the classes and the sentences or words left out."""
         task, shares = self.task, self.shares("train")

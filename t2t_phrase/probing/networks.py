@@ -23,7 +23,7 @@ class Network(Protocol):
     def trainable_variables(self) -> list[keras.Variable]:
         """The weights, once `logits` has been called; some may have no gradient."""
 
-    def logits(self, features: Mapping[str, Any], training: bool = False) -> Any:
+    def logits(self, features: Mapping[str, Any], training: bool) -> Any:
         """Return (..., C) float32."""
 
 
@@ -52,7 +52,7 @@ class Classifier:
         """The weights."""
         return list(self._layers.trainable_variables)
 
-    def logits(self, features: Mapping[str, Any], training: bool = False) -> Any:
+    def logits(self, features: Mapping[str, Any], training: bool) -> Any:
         """Return (n, C) float32 for the "vectors" (n, D)."""
         return self.of_vectors(features["vectors"], training)
 
@@ -81,7 +81,7 @@ class EncoderClassifier:
         """The weights of model and classifier."""
         return [*self._model.trainable_variables, *self._classifier.trainable_variables]
 
-    def logits(self, features: Mapping[str, Any], training: bool = False) -> Any:
+    def logits(self, features: Mapping[str, Any], training: bool) -> Any:
         """Return (B, W, C) or (B, C) float32."""
         read = {name: features[name] for name in features if name not in ("words", "ends")}
         states = self._model.source_states(read, training=training)

@@ -49,6 +49,8 @@ VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"} | {
 }
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
+# Width and height of a figure.
+_INCHES = (5.6, 3.2)
 _STYLE: dict[Any, Any] = {
     "text.color": INK,
     "axes.edgecolor": FAINT,
@@ -74,15 +76,10 @@ def style() -> dict[Any, Any]:
     return dict(_STYLE)
 
 
-def new_figure(width: float = 5.6, height: float = 3.2) -> Figure:
-    """Return an empty figure; give it axes inside `matplotlib.rc_context(style())`.
-
-    Args:
-        width: in inches.
-        height: in inches.
-    """
+def new_figure() -> Figure:
+    """Return an empty figure; give it axes inside `matplotlib.rc_context(style())`."""
     with matplotlib.rc_context(style()):
-        figure = Figure(figsize=(width, height))
+        figure = Figure(figsize=_INCHES)
         FigureCanvasAgg(figure)
     return figure
 

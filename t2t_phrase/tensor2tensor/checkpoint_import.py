@@ -144,7 +144,7 @@ def _fit(parts: Sequence[Sequence[int]], shape: Sequence[int]) -> bool:
 
 
 def infer_sizes(
-    shapes: Mapping[str, tuple[int, ...]], *, source_vocab_size: int | None = None
+    shapes: Mapping[str, tuple[int, ...]], *, source_vocab_size: int | None
 ) -> dict[str, Any]:
     """Return the hyperparameters that the shapes of T2T's variables determine.
 

@@ -58,7 +58,7 @@ class EarlyStopping:
         """Whether early stopping is off, or any model may report its metric."""
         return not self.steps or self.metric in _COMMON
 
-    def check_evaluations(self, *, evaluate: bool, translate: bool, reason: str = "") -> None:
+    def check_evaluations(self, *, evaluate: bool, translate: bool, reason: str) -> None:
         """Check that the metric is computed during training.
 
         Args:

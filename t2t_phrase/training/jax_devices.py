@@ -82,7 +82,7 @@ def _shard_map(function: Callable[..., Any], mesh: Mesh, inputs: Any, outputs: A
     return shard_map(function, mesh=mesh, in_specs=inputs, out_specs=outputs, check_rep=False)
 
 
-def make_devices(worker_gpu: int = 0) -> JaxDevices:
+def make_devices(worker_gpu: int) -> JaxDevices:
     """Return the devices of this machine.
 
     Args:

@@ -138,13 +138,6 @@ def test_max_input_size_cuts_and_says_so(model):
     assert first[0].text == second[0].text
 
 
-def test_progress_ends_at_the_number_of_lines(model):
-    told = []
-    options = OPTIONS.replace(batch_size=8)
-    Translator(model, WORD_IDS, options).translate(LINES, progress=told.append)
-    assert len(told) > 1 and told == sorted(told) and told[-1] == len(LINES)
-
-
 @pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_shape_of_a_batch_is_compiled_once(model, xla):
     translator = Translator(model, WORD_IDS, OPTIONS.replace(batch_size=8), xla=xla)

@@ -22,7 +22,7 @@ def test_classes_are_those_of_the_training_split_by_frequency():
     assert [of.tolist() for of in data.labels["train"]] == [[1], [0], [0], [2], [NONE]]
     # A class that training lacks is never right, and counts.
     assert [of.tolist() for of in data.labels["dev"]] == [[0], [3]]
-    assert data.majority == 1 / 2
+    assert data.shares("test")[0] == 1 / 2
     assert (data.size("train"), data.size("dev"), data.size("test")) == (4, 2, 2)
     assert data.skipped == 2
     assert data.describe() == (
@@ -37,7 +37,7 @@ def test_words():
     )
     data = task_data(TASKS["pos"], given)
     assert [of.tolist() for of in data.labels["train"]] == [[0, 1, NONE], [0]]
-    assert data.majority == pytest.approx(2 / 3)
+    assert data.shares("test")[0] == pytest.approx(2 / 3)
     assert data.labels["test"][0].dtype == np.int32
     assert "3/2/3 words, 2 classes" in data.describe() and "1 word left out" in data.describe()
 
@@ -53,7 +53,7 @@ def test_rare_sequences_are_one_class():
     # The most frequent class is the majority, also where that is OTHER.
     many = corpus("tss", train=["A", "A", *"BCDE"], dev=["A"], test=["B", "C", "A"])
     data = task_data(TASKS["tss"], many, tss_classes=2)
-    assert data.classes == ("OTHER", "A") and data.majority == pytest.approx(2 / 3)
+    assert data.classes == ("OTHER", "A") and data.shares("test")[0] == pytest.approx(2 / 3)
 
 
 def test_what_cannot_be_probed_is_refused():

@@ -61,7 +61,7 @@ def accuracy(fitted, data):
 def test_states_of_a_random_encoder_tell_its_tokens(model, states):
     before = [np.array(variable) for variable in model.variables]
     fitted, data, log = frozen(states, "word")
-    assert accuracy(fitted, data) > 0.9 > 0.6 > data.majority and fitted.dev > 0.9
+    assert accuracy(fitted, data) > 0.9 > 0.6 > data.shares("test")[0] and fitted.dev > 0.9
     assert log[-1].startswith("stopped at epoch ")
     # Nothing but the classifier has learnt.
     for variable, value in zip(model.variables, before, strict=True):
@@ -70,12 +70,12 @@ def test_states_of_a_random_encoder_tell_its_tokens(model, states):
 
 def test_random_labels_are_not_learnt(states):
     fitted, data, _ = frozen(states, "word", shuffled=True)
-    assert accuracy(fitted, data) < data.majority + 0.05 and data.majority < 0.75
+    assert accuracy(fitted, data) < data.shares("test")[0] + 0.05 and data.shares("test")[0] < 0.75
 
 
 def test_the_mean_of_states_tells_about_the_sentence(states):
     fitted, data, _ = frozen(states, "sentence")
-    assert accuracy(fitted, data) > data.majority + 0.2
+    assert accuracy(fitted, data) > data.shares("test")[0] + 0.2
     # Weights, dropout and order follow from the seed.
     short = HPARAMS.replace(max_epochs=1, dropout=0.5)
     first, second = (frozen(states, "sentence", short)[0] for _ in range(2))
@@ -108,7 +108,7 @@ def test_an_encoder_learns_from_scratch():
         data, hparams, inputs, short, CHOICE, vocab_size=VOCAB_SIZE, seed=2, log=lambda text: None
     )
     # Batches are sorted by length; the predictions are in the order of the sentences.
-    assert accuracy(fitted, data) > data.majority + 0.25, fitted
+    assert accuracy(fitted, data) > data.shares("test")[0] + 0.25, fitted
 
 
 def test_encoders_from_scratch_have_the_layers_asked_for():

@@ -24,7 +24,7 @@ def generate(
     tmp_dir: str,
     *,
     options: GenerateOptions = GenerateOptions(),  # noqa: B008 (immutable)
-    log: Log = print,
+    log: Log,
     only_vocabulary: bool = False,
 ) -> Manifest:
     """Write vocabularies, record shards and kept text; continue where an earlier run stopped.
@@ -64,8 +64,8 @@ def generate_task(
     tmp_dir: str,
     task: Task,
     *,
-    options: GenerateOptions = GenerateOptions(),  # noqa: B008 (immutable)
-    log: Log = print,
+    options: GenerateOptions,
+    log: Log,
 ) -> None:
     """Write the training shards and the record of one task; continue where an earlier run stopped.
 

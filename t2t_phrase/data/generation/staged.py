@@ -75,7 +75,7 @@ class StagedSplit:
             return None
 
     def intact(
-        self, work: pathlib.Path, folder: pathlib.Path, names: Collection[str] | None = None
+        self, work: pathlib.Path, folder: pathlib.Path, names: Collection[str] | None
     ) -> bool:
         """Return whether all files are unchanged.
 

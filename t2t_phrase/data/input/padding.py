@@ -114,7 +114,7 @@ class Padder:
         numbers: np.ndarray,
         sources: np.ndarray,
         targets: np.ndarray,
-        ordinals: np.ndarray | None = None,
+        ordinals: np.ndarray | None,
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Return flat arrays in which each pair begins at its places.
 

@@ -63,7 +63,7 @@ def prepare_weights(model: Any, *, quantized: bool = False) -> SearchWeights:
 
 
 @contextlib.contextmanager
-def reading(model: Any, weights: SearchWeights, *, constant: bool = False) -> Iterator[None]:
+def reading(model: Any, weights: SearchWeights, *, constant: bool) -> Iterator[None]:
     """Let the model read the prepared weights in place of its variables, within the context.
 
     Args:
@@ -86,7 +86,7 @@ def reading(model: Any, weights: SearchWeights, *, constant: bool = False) -> It
 
 
 def expansion_reading(
-    model: Any, weights: SearchWeights, expansion: Expansion, *, constant: bool = False
+    model: Any, weights: SearchWeights, expansion: Expansion, *, constant: bool
 ) -> Expansion:
     """Return an expansion that reads the weights as in `reading`, within the loop of the search.
 

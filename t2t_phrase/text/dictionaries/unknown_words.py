@@ -59,8 +59,6 @@ def replace_unknown(
     aligned: Sequence[int | None],
     source: Sequence[str],
     dictionary: Mapping[str, str] | None = None,
-    *,
-    unknown: str = UNKNOWN,
 ) -> Replaced:
     """Replace every unknown word, as Luong et al. (2015b) and Jean et al. (2015) do.
 
@@ -73,7 +71,6 @@ def replace_unknown(
             beyond the last source word such as that of EOS: no word.
         source: the source words as the user wrote them, including those unknown to the model.
         dictionary: translations by source word, such as from `word_dictionary`; None: copy only.
-        unknown: the string that stands for an unknown word.
 
     Raises:
         ValueError: the numbers of alignments and words differ.
@@ -84,7 +81,7 @@ def replace_unknown(
         )
     found, translated, copied, left = list(words), 0, 0, 0
     for place, (word, position) in enumerate(zip(words, aligned, strict=True)):
-        if word != unknown:
+        if word != UNKNOWN:
             continue
         if position is None or not 0 <= position < len(source):
             left += 1

@@ -93,8 +93,8 @@ def train_subwords(
 def least_pieces(
     sentences: Iterable[str],
     *,
-    character_coverage: float = 1.0,
-    user_defined_symbols: Sequence[str] = (),
+    character_coverage: float,
+    user_defined_symbols: Sequence[str],
 ) -> int:
     """Return approximately the smallest `vocab_size` that `train_subwords` accepts for a text.
 

@@ -43,11 +43,11 @@ def test_mistakes_are_named_before_anything_is_written(tmp_path, attributes, mes
     (found,) = class_mistakes(mistaken)
     assert message in found
     with pytest.raises(UserError, match="problem mine: ") as raised:
-        generate(mistaken, str(tmp_path / "data"), str(tmp_path))
+        generate(mistaken, str(tmp_path / "data"), str(tmp_path), log=print)
     assert found in str(raised.value)
 
 
 def test_all_mistakes_are_named_at_once(tmp_path):
     mistaken = problem(vocab_type="bpe", num_shards=-1)
     with pytest.raises(UserError, match=r"vocab_type = 'bpe'.*; num_shards = -1"):
-        generate(mistaken, str(tmp_path / "data"), str(tmp_path))
+        generate(mistaken, str(tmp_path / "data"), str(tmp_path), log=print)

@@ -22,7 +22,7 @@ def test_every_unknown_word_is_translated_copied_or_left() -> None:
 
 def test_without_a_dictionary_words_are_copied_and_known_words_stay() -> None:
     assert replace_unknown(["a", "<unk>"], [2, 2], SOURCE) == (["a", "Bob"], (0, 1, 0))
-    assert replace_unknown(["a", "?"], [None, 0], SOURCE, unknown="?").words == ["a", "Anna"]
+    assert replace_unknown(["a", "<unk>"], [None, 0], SOURCE).words == ["a", "Anna"]
     assert replace_unknown([], [], []) == ([], (0, 0, 0))
     assert replace_unknown(["<unk>"], [-1], SOURCE).counts.left == 1
 
