@@ -115,7 +115,7 @@ class FileScoring:
             beside.parser,
         )
         for ending in self._endings:
-            text_job.check_beside(self._target, ending, features.files, "write_alignments=true")
+            text_job.check_beside(self._target, ending, features.files)
         text_job.check_paths(self._target, [path, *features.files])
         text_job.check_counts(path, self._total, features.files)
 

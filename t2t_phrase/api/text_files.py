@@ -98,7 +98,7 @@ class Beside:
         """
         if not hparams.write_alignments or self.n_best_format == "json":
             return []
-        text_job.check_beside(target, ALIGN, self.inputs(source), "write_alignments=true")
+        text_job.check_beside(target, ALIGN, self.inputs(source))
         return [ALIGN]
 
     def all_settings(

@@ -16,13 +16,6 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.alignment_search import define_alignment_flags
-from t2t_phrase.bin.decode_dictionaries import (
-    LEXICON_FILE,
-    PREFIX_FILE,
-    define_dictionary_flags,
-    refuse_unread,
-)
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load
@@ -31,12 +24,19 @@ from t2t_phrase.bin.source_features import (
     given_feature_files,
     given_parser,
 )
-from t2t_phrase.bin.unknown_words import define_unknown_flags
+from t2t_phrase.bin.translation_flags import (
+    LEXICON_FILE,
+    PREFIX_FILE,
+    UNKNOWN_DICTIONARY,
+    define_alignment_flag,
+    define_dictionary_flags,
+    define_unknown_flag,
+    refuse_unread,
+)
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary_files import NAMES, read_dictionaries
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.lexicon_files import read_lexicon
-from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.features import of_side
 from t2t_phrase.io.reporting import note
@@ -54,7 +54,7 @@ _FILES = (
 def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
-    define_alignment_flags()
+    define_alignment_flag()
     flags.DEFINE_string("decode_from_file", None, "File to translate; default: standard input.")
     flags.DEFINE_string(
         "decode_to_file",
@@ -73,7 +73,7 @@ def define_flags() -> None:
     )
     define_feature_flags()
     define_dictionary_flags()
-    define_unknown_flags()
+    define_unknown_flag()
     flags.DEFINE_string(
         "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
     )

@@ -13,16 +13,19 @@ from absl import flags
 import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.backend import TENSORFLOW, check_backend
-from t2t_phrase.bin.decode_dictionaries import LEXICON_FILE, define_lexicon_flag
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.model_flags import define_model_flags, ensemble_weights, load, model_paths
-from t2t_phrase.bin.unknown_words import define_unknown_flags
+from t2t_phrase.bin.translation_flags import (
+    LEXICON_FILE,
+    UNKNOWN_DICTIONARY,
+    define_alignment_flag,
+    define_lexicon_flag,
+    define_unknown_flag,
+)
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.lexicon_files import read_lexicon
-from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.decoding.unknown_files import read_unknown
 
 if TYPE_CHECKING:
@@ -34,8 +37,8 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
-    define_alignment_flags()
-    define_unknown_flags()
+    define_alignment_flag()
+    define_unknown_flag()
     define_lexicon_flag()
     flags.DEFINE_enum(
         "format",

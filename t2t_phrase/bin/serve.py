@@ -13,15 +13,17 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.backend import TENSORFLOW, check_backend
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load, model_paths
-from t2t_phrase.bin.unknown_words import define_unknown_flags
+from t2t_phrase.bin.translation_flags import (
+    UNKNOWN_DICTIONARY,
+    define_alignment_flag,
+    define_unknown_flag,
+)
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import SHORTLISTS, DecodeHParams
-from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.io.reporting import note
 from t2t_phrase.serving.hparams import ServingHParams
@@ -42,8 +44,8 @@ _OF_RUNS = (
 def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
-    define_alignment_flags()
-    define_unknown_flags()
+    define_alignment_flag()
+    define_unknown_flag()
     flags.DEFINE_string(
         "export_dir",
         None,

@@ -115,7 +115,7 @@ def train(
 
             options = GenerateOptions(sampled_segmentations=hparams.sampled_segmentations)
             generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), options=options, log=log)
-        run = prepare(problem, hparams, overrides, peers, log)
+        run = prepared_run(problem, hparams, overrides, peers, log)
         if writes:
             from t2t_phrase.runs.commands import add_command
 
@@ -181,7 +181,7 @@ def saves() -> bool:
     return not FLAGS.dry_run and FLAGS.schedule != "evaluate"
 
 
-def prepare(
+def prepared_run(
     problem: Problem, hparams: Any, overrides: str, peers: Peers, log: Callable[[str], None]
 ) -> Run:
     """Return the run that the flags describe.

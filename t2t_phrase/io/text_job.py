@@ -51,14 +51,13 @@ def check_paths(target: str | None, inputs: Iterable[str | None]) -> None:
         check_writable(target)
 
 
-def check_beside(target: str | None, ending: str, inputs: Iterable[str | None], why: str) -> None:
-    """Refuse a further output `TARGET.ENDING` that is impossible; see `check_paths`.
+def check_beside(target: str | None, ending: str, inputs: Iterable[str | None]) -> None:
+    """Refuse alignments in `TARGET.ENDING` that cannot be written; see `check_paths`.
 
     Args:
         target: the output; None: standard output.
         ending: ending of the further output.
         inputs: inputs of the command.
-        why: the option that asks for the further output.
 
     Raises:
         UserError: the output is not a regular file, or the further output is an input or cannot be
@@ -66,7 +65,7 @@ def check_beside(target: str | None, ending: str, inputs: Iterable[str | None], 
     """
     if target is None or is_special(target):
         raise UserError(
-            f"{why}: OUTPUT.{ending} is written next to the output, and "
+            f"write_alignments=true: OUTPUT.{ending} is written next to the output, and "
             f"{target or 'standard output'} is not a regular file; give --decode_to_file=FILE"
         )
     check_paths(name_beside(target, ending), inputs)

@@ -108,7 +108,7 @@ def _check_places(paths: Sequence[str], target: pathlib.Path) -> None:
 def _check_no_run(target: pathlib.Path) -> None:
     for path in checkpoints.complete(target):
         try:
-            trained = checkpoints.holds(path, "optimizer")
+            trained = checkpoints.has_optimizer(path)
         except UserError:
             continue  # A damaged average is replaced.
         if trained:

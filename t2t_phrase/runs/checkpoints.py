@@ -111,8 +111,8 @@ def read_tensors(path: str | os.PathLike[str], group: str = "model") -> dict[str
 
 
 def count_weights(path: str | os.PathLike[str]) -> int:
-    """Return the number of weights of the model in a checkpoint."""
-    return sum(math.prod(shape) for _, shape in reader(path).group("model").values())
+    """Return the number of weights of the model in a checkpoint, which `resolve` finds."""
+    return sum(math.prod(shape) for _, shape in reader(resolve(path)).group("model").values())
 
 
 def read_step(path: str | os.PathLike[str]) -> int:
@@ -125,9 +125,9 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     return json.loads(reader(path).get(f"state{SUFFIX}"))
 
 
-def holds(path: str | os.PathLike[str], group: str) -> bool:
-    """Return whether a checkpoint has any variable of "model" or "optimizer"."""
-    return bool(reader(path).group(group))
+def has_optimizer(path: str | os.PathLike[str]) -> bool:
+    """Return whether a checkpoint has the state of an optimizer, which averages lack."""
+    return bool(reader(path).group("optimizer"))
 
 
 def reader(path: str | os.PathLike[str]) -> CheckpointReader:

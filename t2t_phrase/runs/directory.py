@@ -102,7 +102,7 @@ class RunDirectory:
         if latest is None:
             return 0, Position()
         self._assign(latest, "model", self._model)
-        if not checkpoints.holds(latest, "optimizer"):
+        if not checkpoints.has_optimizer(latest):
             raise UserError(
                 f"cannot resume from {latest}: it has weights only, as averages do; give a new "
                 "--output_dir and start from these weights with --warm_start_from"

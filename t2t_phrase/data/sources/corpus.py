@@ -210,15 +210,6 @@ class TextCorpus(Corpus):
                 raise count_mismatch(*files, count)
 
 
-def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
-    """Yield the lines of a source file and its references.
-
-    Raises:
-        UserError: a file cannot be read, or the files differ in length.
-    """
-    return (pair for _, pair in some_of_parts([part], lambda index: True))
-
-
 def some_of_parts(
     parts: Sequence[Sequence[pathlib.Path]], wanted: Callable[[int], bool]
 ) -> Iterator[tuple[int, Pair]]:
@@ -249,7 +240,9 @@ def pairs_of(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
     Raises:
         UserError: a file is missing or damaged, or the files differ in length.
     """
-    return iter(_mteval(part) if _is_sgml(part) else parallel_lines(part))
+    if _is_sgml(part):
+        return iter(_mteval(part))
+    return (pair for _, pair in some_of_parts([part], lambda index: True))
 
 
 def _is_sgml(part: Sequence[pathlib.Path]) -> bool:

@@ -5,7 +5,6 @@ Shapes: B sentences, K beams, V vocabulary size, G edges.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from keras import ops
@@ -110,8 +109,3 @@ def forbidding_decoder(
         busy=of_inner(decoder.busy),
         given=of_inner(decoder.given),
     )
-
-
-def forbidden_of(features: Mapping[str, Any]) -> Any | None:
-    """Return the edges among the features of a batch; None: nothing is forbidden."""
-    return features.get(EDGES)

@@ -6,7 +6,6 @@ of an alternative, V vocabulary size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from keras import ops
@@ -38,11 +37,6 @@ class Progress(NamedTuple):
     def of(self, parents: Any) -> Progress:
         """Return the progress of the hypotheses `parents` (B, M)."""
         return Progress(*(take_rows(values, parents) for values in self))
-
-
-def terms_of(features: Mapping[str, Any]) -> Any | None:
-    """Return the terms among the features of a batch; None: there are none."""
-    return features.get(TERMS)
 
 
 def start_progress(terms: Any, beam_size: int) -> Progress:

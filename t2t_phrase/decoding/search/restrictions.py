@@ -13,10 +13,10 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.constrained import Constraints
 from t2t_phrase.decoding.search.forbidden import EDGES as FORBIDDEN
-from t2t_phrase.decoding.search.forbidden import forbidden_of, forbidding_decoder
+from t2t_phrase.decoding.search.forbidden import forbidding_decoder
 from t2t_phrase.decoding.search.prefix import TOKENS as PREFIX
 from t2t_phrase.decoding.search.prefix import prefix_decoder, prefix_of
-from t2t_phrase.decoding.search.required_terms import TERMS, terms_of
+from t2t_phrase.decoding.search.required_terms import TERMS
 from t2t_phrase.text.token_texts import VocabularyTables
 
 # The names, among the features, of the fields of `VocabularyTables`, (V,) each, and of the longest
@@ -51,20 +51,19 @@ def restricted_decoder(
         features: of the batch.
         beam_size: K.
     """
-    prefix, forbidden = prefix_of(features), forbidden_of(features)
+    prefix = prefix_of(features)
     if prefix is not None:
         decoder = prefix_decoder(decoder, prefix, features[RANKS], beam_size)
-    if forbidden is not None:
-        decoder = forbidding_decoder(decoder, forbidden, features[ENDS_WORD], beam_size)
+    if FORBIDDEN in features:
+        decoder = forbidding_decoder(decoder, features[FORBIDDEN], features[ENDS_WORD], beam_size)
     return decoder
 
 
 def constraints_of(features: Mapping[str, Any]) -> Constraints | None:
     """Return the terms that outputs must have, with their limits; None: there are none."""
-    terms = terms_of(features)
-    if terms is None:
+    if TERMS not in features:
         return None
-    return Constraints(terms, features[BEGINS_WORD], features[LIMITS])
+    return Constraints(features[TERMS], features[BEGINS_WORD], features[LIMITS])
 
 
 def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> None:

@@ -59,21 +59,15 @@ class MaxComposition(ImplicitMasks, keras.layers.Layer):
 
     def call(self, x: Any, membership: Any) -> Any:
         """Compose every segment."""
-        return by_head_and_sentence(
-            lambda x, membership: segment_max(x, membership, longest=self.longest), x, membership
+        batch, heads, length, width = ops.shape(x)
+        slots = ops.shape(membership)[2]
+        maxima = segment_max(
+            ops.reshape(x, (batch * heads, length, width)),
+            ops.reshape(membership, (batch * heads, slots, length)),
+            longest=self.longest,
         )
+        return ops.reshape(maxima, (batch, heads, *ops.shape(maxima)[1:]))
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
         return {**super().get_config(), "num_heads": self.num_heads, "longest": self.longest}
-
-
-def by_head_and_sentence(function: Any, x: Any, membership: Any) -> Any:
-    """Apply a function of (B, S, W) and (B, P, S) to (B, G, S, W) and (B, G, P, S)."""
-    batch, heads, length, width = ops.shape(x)
-    slots = ops.shape(membership)[2]
-    result = function(
-        ops.reshape(x, (batch * heads, length, width)),
-        ops.reshape(membership, (batch * heads, slots, length)),
-    )
-    return ops.reshape(result, (batch, heads, *ops.shape(result)[1:]))

@@ -75,7 +75,7 @@ def _is_average(facts: RunFacts) -> bool:
     """Return whether the weights are an average: checkpoints of a run have an optimizer's state."""
     latest = checkpoints.latest(facts.folder)
     try:
-        return latest is not None and not checkpoints.holds(latest, "optimizer")
+        return latest is not None and not checkpoints.has_optimizer(latest)
     except UserError:
         return False  # It is damaged.
 

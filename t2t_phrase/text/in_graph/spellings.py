@@ -30,13 +30,11 @@ class TfSpellings(tf.Module):
         most = max(map(len, by_text.values()))
         # Several tokens may have the same text, such as a letter and a byte.
         self.tokens = [
-            _table({text: own[number] for text, own in by_text.items() if len(own) > number}, 0)
+            _table({text: own[number] for text, own in by_text.items() if len(own) > number})
             for number in range(most)
         ]
         prefixes = texts.prefixes()
-        self.ranges = _table(
-            {text: low * _SHIFT + high for text, (low, high) in prefixes.items()}, 0
-        )
+        self.ranges = _table({text: low * _SHIFT + high for text, (low, high) in prefixes.items()})
 
     def edges(self, texts: tf.Tensor) -> tf.Tensor:
         """Return the tokens that spell parts of each text, as (N, E, 3) int32, 0-padded.
@@ -93,10 +91,11 @@ class TfSpellings(tf.Module):
         return tf.cast(tf.stack([found // _SHIFT, found % _SHIFT], axis=-1), tf.int32)
 
 
-def _table(values: dict[bytes, int], default: int) -> tf.lookup.StaticHashTable:
+def _table(values: dict[bytes, int]) -> tf.lookup.StaticHashTable:
+    """Return a table of numbers by text; 0: none."""
     return tf.lookup.StaticHashTable(
         tf.lookup.KeyValueTensorInitializer(
             tf.constant(list(values), tf.string), tf.constant(list(values.values()), tf.int64)
         ),
-        default_value=default,
+        default_value=0,
     )

@@ -1,4 +1,4 @@
-"""The flags that name dictionaries and prefixes."""
+"""The flags that name an alignment model, dictionaries and prefixes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from t2t_phrase.decoding.lexicon_files import NAME as LEXICON_FILE
+from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.text.dictionaries.reader import MODES
 
 FLAGS = flags.FLAGS
 PREFIX_FILE = "prefix_file"
+
+
+def define_alignment_flag() -> None:
+    """Define the flag that names a second model, which proposes source positions."""
+    flags.DEFINE_string(
+        "alignment_model_dir",
+        None,
+        "Run or checkpoint of an alignment model, which a model that reads alignments uses to "
+        "translate, and to align pairs that are scored.",
+    )
 
 
 def define_dictionary_flags() -> None:
@@ -51,6 +62,17 @@ def define_lexicon_flag() -> None:
         None,
         "File with word translations from t2t-phrase-align --lexicon_file: each sentence is "
         "translated only with the tokens that it proposes and the most frequent ones.",
+    )
+
+
+def define_unknown_flag() -> None:
+    """Define the flag that names a dictionary of unknown words."""
+    flags.DEFINE_string(
+        UNKNOWN_DICTIONARY,
+        None,
+        "File with source word<TAB>target word in each line, such as t2t-phrase-dictionary "
+        "--words makes: with replace_unknown=true in --decode_hparams, unknown words are "
+        "translated with it, and copied from the source where it lacks them.",
     )
 
 
