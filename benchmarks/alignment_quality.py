@@ -43,9 +43,12 @@ from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
+from t2t_phrase.comparison import steps
+from t2t_phrase.comparison.recipe import Recipe
 from t2t_phrase.comparison.report import write_report
-from t2t_phrase.comparison.runs import Recipe, Steps, count_parameters, finish_training
+from t2t_phrase.comparison.runs import finish_training
 from t2t_phrase.config import UserError
+from t2t_phrase.runs import checkpoints
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,13 +125,13 @@ class Experiment:
             flags.append(f"--alignment_model_dir={folders[1]}")
             options = ",".join(filter(None, [options, self.search_hparams]))
         made = own.place(f"{spec.words}{f'+{spec.alignment}' * bool(spec.alignment)}", seed)
-        made = made.with_name(f"{made.name}.test.{own.loaded().target_language}")
+        made = made.with_name(f"{made.name}.test.{own.loaded_problem().target_language}")
         flags += [f"--output_dir={folders[0]}", f"--data_dir={own.data_dir}"]
         flags += [f"--decode_hparams={options}", f"--decode_from_file={self.recipe.test.source}"]
         flags.append(f"--decode_to_file={made}")
         log = made.with_name(f"{made.name}.log")
         sources = [newest(folders), self.recipe.test.source]
-        Steps(own.work_dir).make("decoder", flags, made=made, sources=sources, log=log)
+        steps.make("decoder", flags, made=made, sources=sources, log=log)
         return made
 
     def row(
@@ -146,10 +149,12 @@ class Experiment:
             other = read_text(str(baseline))
             p_value = paired_bootstrap(text, other, references, lowercase=True)[0].p_value
         own = self.recipe_of(spec, seed)
-        parameters = count_parameters(own.place(spec.words, seed, "-averaged"))
+        parameters = checkpoints.count_weights(own.place(spec.words, seed, "-averaged"))
         jumps = positions = None
         if spec.alignment:
-            parameters += count_parameters(self.recipe.place(spec.alignment, seed, "-averaged"))
+            parameters += checkpoints.count_weights(
+                self.recipe.place(spec.alignment, seed, "-averaged")
+            )
             jumps = perplexity(self.recipe, spec.alignment, seed)
             log = made.with_name(f"{made.name}.log")
             found = reported(log, r"([\d.]+) source positions evaluated")
@@ -238,12 +243,12 @@ def main() -> int:
     recipe.check_checkpoints()
     if any(spec.start for spec in specs):
         started.check_checkpoints()
-    recipe.loaded().record_files(str(recipe.data_dir), "train")
+    recipe.loaded_problem().record_files(str(recipe.data_dir), "train")
     for spec in specs:
         for name in filter(None, (spec.words, spec.alignment, spec.start)):
             overrides = started if spec.start and name == spec.words else recipe
             hparams = registry.hparams[name]().override(overrides.hparams)
-            recipe.loaded().require_features(str(recipe.data_dir), hparams.features)
+            recipe.loaded_problem().require_features(str(recipe.data_dir), hparams.features)
     recipe.work_dir.mkdir(parents=True, exist_ok=True)
     experiment = Experiment(recipe, started, args.search_hparams)
     rows, signatures, failed = [], [], []

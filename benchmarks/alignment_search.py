@@ -31,8 +31,8 @@ from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
+from t2t_phrase.comparison import steps
 from t2t_phrase.comparison.report import write_report
-from t2t_phrase.comparison.runs import Steps
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 
@@ -89,7 +89,7 @@ def choose_weight(
         flags += [f"--decode_to_file={made}"]
         log = made.with_name(f"{made.name}.log")
         inputs = [newest(system.inputs), source]
-        Steps(work_dir).make("decoder", flags, made=made, sources=inputs, log=log)
+        steps.make("decoder", flags, made=made, sources=inputs, log=log)
         found[weight] = score(read_text(str(made)), references).value
     return max(found, key=lambda weight: found[weight]), found
 

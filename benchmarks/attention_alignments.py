@@ -29,7 +29,7 @@ from trained_runs import distinct_names, file_stem, problem_of
 
 from t2t_phrase import registry
 from t2t_phrase.comparison.report import write_report
-from t2t_phrase.comparison.runs import command_line
+from t2t_phrase.comparison.steps import command_line
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.alignment_error import AlignmentError, score_files

@@ -6,7 +6,8 @@ import pathlib
 
 from alignment_steps import reported
 
-from t2t_phrase.comparison.runs import Recipe, Steps
+from t2t_phrase.comparison import steps
+from t2t_phrase.comparison.recipe import Recipe
 
 
 def evaluate(recipe: Recipe, name: str, seed: int) -> None:
@@ -17,9 +18,7 @@ def evaluate(recipe: Recipe, name: str, seed: int) -> None:
     flags += [f"--output_dir={averaged}", f"--random_seed={seed}", "--schedule=evaluate"]
     flags.append(f"--train_steps={recipe.train_steps}")
     flags += ["--eval_steps=0", "--noeval_run_autoregressive"]
-    Steps(recipe.work_dir).make(
-        "trainer", flags, made=log, sources=[averaged / "checkpoint"], log=log
-    )
+    steps.make("trainer", flags, made=log, sources=[averaged / "checkpoint"], log=log)
 
 
 def perplexity(recipe: Recipe, name: str, seed: int) -> float:

@@ -34,8 +34,8 @@ from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
+from t2t_phrase.comparison import steps
 from t2t_phrase.comparison.report import write_report
-from t2t_phrase.comparison.runs import Steps
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 
@@ -120,7 +120,7 @@ class Experiment:
         flags = [f"--source={self.text.source}", f"--reference={self.text.target}"]
         flags += [f"--alignments={self.text.alignments}", f"--translation={plain}"]
         log = self.place(system, "dictionary.log")
-        Steps(self.work_dir).make(
+        steps.make(
             "dictionary",
             [*flags, f"--output_file={entries}"],
             made=entries,
@@ -165,7 +165,7 @@ class Experiment:
         flags += (f"--decode_hparams={','.join(filter(None, options))}",)
         flags += (f"--decode_from_file={self.text.source}", f"--decode_to_file={made}")
         log = made.with_name(f"{made.name}.log")
-        Steps(self.work_dir).make("decoder", list(flags), made=made, sources=sources, log=log)
+        steps.make("decoder", list(flags), made=made, sources=sources, log=log)
         return made
 
     def error_rate(self, system: System) -> float | None:

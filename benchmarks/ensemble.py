@@ -23,11 +23,13 @@ from script import run_script
 from trained_runs import distinct_names, file_stem, newest, problem_of
 
 from t2t_phrase import registry
+from t2t_phrase.comparison import steps
 from t2t_phrase.comparison.report import write_report
-from t2t_phrase.comparison.runs import Steps, command_line, count_parameters
 from t2t_phrase.comparison.sentences import Sentences, sentences_of
+from t2t_phrase.comparison.steps import command_line
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
+from t2t_phrase.runs import checkpoints
 
 # No folder has this name.
 ENSEMBLE = "ensemble of all"
@@ -63,7 +65,7 @@ def translate(
     ]
     log = made.with_name(f"{made.name}.log")
     sources = [newest(folders), test.source]
-    Steps(made.parent).make("decoder", flags, made=made, sources=sources, log=log)
+    steps.make("decoder", flags, made=made, sources=sources, log=log)
     return command_line("decoder", flags)
 
 
@@ -164,7 +166,7 @@ def main() -> int:
     made = {name: work_dir / f"{file_stem(name)}.test.{problem.target_language}" for name in groups}
     commands = [translate(args, own, test, made[name]) for name, own in groups.items()]
     texts = {name: read_text(str(made[name])) for name in [*members, ENSEMBLE]}
-    parameters = {name: count_parameters(folder) for name, folder in members.items()}
+    parameters = {name: checkpoints.count_weights(folder) for name, folder in members.items()}
     rows, signature = compare(texts, test.references, parameters)
     notes = [
         f"`{problem.base_name}`, {test.description}; BLEU `{signature}`; `{args.decode_hparams}`.",

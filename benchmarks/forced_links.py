@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from alignment_steps import System, Text
 from trained_runs import newest
 
-from t2t_phrase.comparison.runs import Steps
+from t2t_phrase.comparison import steps
 
 
 def forced_links(
@@ -41,7 +41,7 @@ def forced_links(
     ]
     log = work_dir / f"{stem}.scores.log"
     sources = [newest(system.inputs), pairs]
-    Steps(work_dir).make("decoder", flags, made=scores, sources=sources, log=log)
+    steps.make("decoder", flags, made=scores, sources=sources, log=log)
     return pathlib.Path(f"{scores}.align"), flags
 
 

@@ -27,7 +27,9 @@ from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
-from t2t_phrase.comparison.runs import Recipe, Steps, finish
+from t2t_phrase.comparison import steps
+from t2t_phrase.comparison.recipe import Recipe
+from t2t_phrase.comparison.runs import finish
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.scores import Score
 
@@ -109,7 +111,7 @@ def translated(recipe: Recipe, name: str, seeds: Sequence[int], options: str, mo
     """Return the BLEU of one run, or of an ensemble of several, with other options of decoding."""
     runs = [recipe.place(name, seed, "-averaged") for seed in seeds]
     ending = "ensemble" if len(seeds) > 1 else f"{seeds[0]}-replaced"
-    made = recipe.place(name, ending, f".test.{recipe.loaded().target_language}")
+    made = recipe.place(name, ending, f".test.{recipe.loaded_problem().target_language}")
     flags = [
         f"--output_dir={','.join(map(str, runs))}",
         f"--data_dir={recipe.data_dir}",
@@ -120,7 +122,7 @@ def translated(recipe: Recipe, name: str, seeds: Sequence[int], options: str, mo
     ]
     log = recipe.place(name, ending, ".log")
     sources = [newest(runs), recipe.test.source]
-    Steps(recipe.work_dir).make("decoder", flags, made=made, sources=sources, log=log)
+    steps.make("decoder", flags, made=made, sources=sources, log=log)
     return score(recipe, made).value
 
 
@@ -128,7 +130,9 @@ def replaces_unknown(recipe: Recipe) -> bool:
     """Return whether the problem's target vocabulary consists of words."""
     from t2t_phrase.text.words.encoder import WordEncoder
 
-    return isinstance(recipe.loaded().vocabularies(str(recipe.data_dir)).target, WordEncoder)
+    return isinstance(
+        recipe.loaded_problem().vocabularies(str(recipe.data_dir)).target, WordEncoder
+    )
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -173,7 +177,7 @@ def main() -> None:
     recipe.check_checkpoints()
     for name in [*(set_name(part, args.size) for _, part, _ in ROWS), *beside]:
         hparams = registry.hparams[name]().override(args.hparams)
-        recipe.loaded().require_features(str(recipe.data_dir), hparams.features)
+        recipe.loaded_problem().require_features(str(recipe.data_dir), hparams.features)
     if args.unknown_dictionary and not os.path.isfile(args.unknown_dictionary):
         raise UserError(f"--unknown_dictionary={args.unknown_dictionary} does not exist")
     recipe.work_dir.mkdir(parents=True, exist_ok=True)

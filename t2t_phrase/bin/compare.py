@@ -26,7 +26,7 @@ from t2t_phrase.config import HParamsError, UserError, shown, split_at_commas
 from t2t_phrase.io.files import expanded
 
 if TYPE_CHECKING:
-    from t2t_phrase.comparison.runs import Recipe
+    from t2t_phrase.comparison.recipe import Recipe
     from t2t_phrase.features import Feature
 
 FLAGS = flags.FLAGS
@@ -98,8 +98,10 @@ def main(argv: Sequence[str]) -> None:
     check_backend()
     common.load_tensorflow()
     registry.discover(FLAGS.t2t_usr_dir)
-    from t2t_phrase.comparison.runs import Recipe, StepFailed, compare
+    from t2t_phrase.comparison.recipe import Recipe
+    from t2t_phrase.comparison.runs import compare
     from t2t_phrase.comparison.scoring import Scoring
+    from t2t_phrase.comparison.steps import StepFailed
 
     recipe = Recipe(
         problem=FLAGS.problem,
@@ -115,7 +117,7 @@ def main(argv: Sequence[str]) -> None:
         contrastive=FLAGS.contrastive and str(expanded(FLAGS.contrastive)),
         t2t_usr_dir=FLAGS.t2t_usr_dir,
     )
-    tokenize = recipe.loaded().bleu_tokenize if FLAGS.tokenize is None else FLAGS.tokenize
+    tokenize = recipe.loaded_problem().bleu_tokenize if FLAGS.tokenize is None else FLAGS.tokenize
     scoring = Scoring(tuple(FLAGS.metrics), tokenize, FLAGS.lowercase)
     scoring.check()
     check(recipe, sets, boundaries)
@@ -140,7 +142,7 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
         UserError: the data are missing, or a set, an option or a number is wrong.
     """
     from t2t_phrase.comparison import variants
-    from t2t_phrase.comparison.runs import GRAMMAR
+    from t2t_phrase.comparison.recipe import GRAMMAR
     from t2t_phrase.data.sources.grammar_problem import GrammarProblem
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.evaluation.by_length import check_boundaries
@@ -150,7 +152,7 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
 
     DecodeHParams().override(recipe.decode_hparams)
     recipe.check_checkpoints()
-    problem = recipe.loaded()
+    problem = recipe.loaded_problem()
     if FLAGS["test_sentences"].present and not isinstance(problem, GrammarProblem):
         raise UserError(
             f"--test_sentences: only the grammar has sets of any size; that of {problem.name} is "
@@ -203,7 +205,7 @@ def check_contrastive(pairs: str, features: Sequence[Feature]) -> None:
     Raises:
         UserError: a feature belongs to the target, or has no file beside that of the pairs.
     """
-    from t2t_phrase.comparison.runs import GRAMMAR
+    from t2t_phrase.comparison.recipe import GRAMMAR
     from t2t_phrase.decoding.feature_files import file_beside
     from t2t_phrase.evaluation.contrastive import check_features
 

@@ -9,13 +9,15 @@ from typing import Any
 
 from t2t_phrase.comparison import details, phenomena
 from t2t_phrase.comparison import table as tables
-from t2t_phrase.comparison.runs import Recipe, command_line, count_parameters
+from t2t_phrase.comparison.recipe import Recipe
 from t2t_phrase.comparison.scoring import Scoring
+from t2t_phrase.comparison.steps import command_line
 from t2t_phrase.evaluation.phenomena import judge
 from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
 from t2t_phrase.evaluation.scores import corpus_score
 from t2t_phrase.io.files import write
 from t2t_phrase.io.text_files import read_text
+from t2t_phrase.runs import checkpoints
 
 Texts = dict[tuple[str, int], list[str]]
 
@@ -43,7 +45,7 @@ def _measure(
             )
             scores[score.name] = score.value
             metrics[score.name], signatures[score.name] = metric, score.signature
-        parameters = count_parameters(recipe.place(name, seed, "-averaged"))
+        parameters = checkpoints.count_weights(recipe.place(name, seed, "-averaged"))
         made.append(tables.Run(name, seed, parameters, scores))
 
     def p_value(metric: str, name: str, seeds: list[int]) -> float | None:

@@ -7,7 +7,8 @@ import pathlib
 import pytest
 
 from t2t_phrase import registry
-from t2t_phrase.comparison import runs
+from t2t_phrase.comparison import steps
+from t2t_phrase.comparison.recipe import Recipe
 from t2t_phrase.comparison.sentences import Sentences
 
 
@@ -15,7 +16,7 @@ from t2t_phrase.comparison.sentences import Sentences
 def short_recipe(tmp_path):
     """Return the recipe of a training of 40 updates, and of translating one sentence."""
     registry.discover()
-    made = runs.Recipe(
+    made = Recipe(
         problem="translate_ende_multi30k",
         data_dir=tmp_path,
         work_dir=tmp_path,
@@ -63,5 +64,5 @@ def fake_commands(monkeypatch, record_run):
             os.utime(path, (tick, tick))
         return 0
 
-    monkeypatch.setattr(runs, "call", call)
+    monkeypatch.setattr(steps, "call", call)
     return ran

@@ -13,7 +13,7 @@ import dictionary_experiment
 import forced_links
 import pytest
 
-from t2t_phrase.comparison import runs
+from t2t_phrase.comparison import steps
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.hypothesis import Hypothesis
@@ -83,7 +83,7 @@ def test_the_weight_with_the_best_translation_is_chosen(monkeypatch, tmp_path):
         pathlib.Path(flags["decode_to_file"]).write_text("\n".join([*text, ""]))
         return 0
 
-    monkeypatch.setattr(runs, "call", call)
+    monkeypatch.setattr(steps, "call", call)
     args = argparse.Namespace(
         weights="0.25,0.5,1",
         weight_threshold=0.15,
@@ -129,7 +129,7 @@ def dictionaries(tmp_path, monkeypatch):
             pathlib.Path(f"{made}.align").write_text("0-0\n0-0\n0-0\n")
         return 0
 
-    monkeypatch.setattr(runs, "call", call)
+    monkeypatch.setattr(steps, "call", call)
     monkeypatch.setattr(forced_links, "features", lambda system, text: [])
     text = alignment_steps.Text(source, target, gold)
     made = dictionary_experiment.Experiment(text, tmp_path, tmp_path, "beam_size=2", "x=1")

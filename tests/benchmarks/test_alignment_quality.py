@@ -1,21 +1,22 @@
 """`benchmarks/alignment_quality.py` with commands that are only written down."""
 
+import dataclasses
 import json
 import sys
 
 import alignment_quality
 import pytest
 
-from t2t_phrase.comparison import runs
 from t2t_phrase.config import UserError
+from t2t_phrase.runs import checkpoints
 
 LEXICAL = alignment_quality.Spec("alignment_assisted_demo", "alignment_model_demo", "luong_demo")
 
 
 @pytest.fixture
 def experiment(short_recipe, monkeypatch):
-    started = runs.dataclasses.replace(short_recipe, train_steps=20, hparams="batch_size=64")
-    monkeypatch.setattr(alignment_quality, "count_parameters", lambda folder: 1_000_000)
+    started = dataclasses.replace(short_recipe, train_steps=20, hparams="batch_size=64")
+    monkeypatch.setattr(checkpoints, "count_weights", lambda folder: 1_000_000)
     return alignment_quality.Experiment(short_recipe, started, "alignment_weight=0.5")
 
 

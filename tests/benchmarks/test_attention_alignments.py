@@ -14,7 +14,7 @@ import pytest
 import trained_runs
 from recorded_runs import GRAMMAR, save_run
 
-from t2t_phrase.comparison import runs
+from t2t_phrase.comparison import steps
 from t2t_phrase.config import UserError
 
 
@@ -42,7 +42,7 @@ def ran(tmp_path, monkeypatch):
         output.write("error: this one has no attention")
         return 1
 
-    monkeypatch.setattr(runs, "call", call)
+    monkeypatch.setattr(steps, "call", call)
     return commands
 
 

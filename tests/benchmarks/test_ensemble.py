@@ -10,9 +10,10 @@ import ensemble
 import pytest
 from recorded_runs import save_run
 
-from t2t_phrase.comparison import runs
+from t2t_phrase.comparison import steps
 from t2t_phrase.comparison.sentences import Sentences
 from t2t_phrase.config import UserError
+from t2t_phrase.runs import checkpoints
 
 REFERENCE = [f"der alte Hund Nummer {n} läuft schnell" for n in range(20)]
 WORSE = [*REFERENCE[:10], *(line.replace("alte", "neue") for line in REFERENCE[10:])]
@@ -29,7 +30,7 @@ def ran(tmp_path, monkeypatch):
     test = Sentences(source, [REFERENCE], None, "20 sentences")
     monkeypatch.setattr(ensemble, "sentences_of", lambda *args, **kwargs: test)
     sizes = {"a": 1_000_000, "b": 2_500_000}
-    monkeypatch.setattr(ensemble, "count_parameters", lambda folder: sizes[folder.parent.name])
+    monkeypatch.setattr(checkpoints, "count_weights", lambda folder: sizes[folder.parent.name])
     commands = []
 
     def call(command, output):
@@ -40,7 +41,7 @@ def ran(tmp_path, monkeypatch):
         pathlib.Path(flags["decode_to_file"]).write_text("".join(f"{line}\n" for line in text))
         return 0
 
-    monkeypatch.setattr(runs, "call", call)
+    monkeypatch.setattr(steps, "call", call)
     return commands
 
 

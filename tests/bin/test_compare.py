@@ -9,10 +9,12 @@ import pytest
 from toy_run import call
 
 from t2t_phrase.bin import compare
-from t2t_phrase.comparison import report, runs
+from t2t_phrase.comparison import steps
+from t2t_phrase.comparison.recipe import Recipe
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.features import Feature
+from t2t_phrase.runs import checkpoints
 
 SETS = ["transformer_tiny", "transformer_small"]
 
@@ -39,8 +41,8 @@ def flags(tmp_path, monkeypatch):
         return 0
 
     calls, failing = [], []
-    monkeypatch.setattr(runs, "call", command)
-    monkeypatch.setattr(report, "count_parameters", lambda folder: 1_000_000)
+    monkeypatch.setattr(steps, "call", command)
+    monkeypatch.setattr(checkpoints, "count_weights", lambda folder: 1_000_000)
     monkeypatch.setattr(Problem, "record_files", lambda *a: ["x"])
     monkeypatch.setattr(Problem, "raw_text", lambda *a: (["a house .", "the cat"], ["", ""]))
     monkeypatch.setattr(
@@ -79,8 +81,8 @@ def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
 def test_the_development_set_has_its_own_table(flags, tmp_path, monkeypatch):
     given, calls, _ = flags
     call(compare, *given)
-    monkeypatch.setattr(runs.Recipe, "has_trained", lambda *a: True)
-    monkeypatch.setattr(runs.Recipe, "check_same", lambda *a: None)
+    monkeypatch.setattr(Recipe, "has_trained", lambda *a: True)
+    monkeypatch.setattr(Recipe, "check_same", lambda *a: None)
     made = (tmp_path / "out" / "table.md").read_text()
     call(compare, *given, "--split=dev", "--report_only")
     assert calls == [*["trainer", "avg", "decoder"] * 2, *["decoder"] * 2]

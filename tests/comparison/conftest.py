@@ -8,7 +8,9 @@ import pathlib
 import pytest
 
 from t2t_phrase import registry
-from t2t_phrase.comparison import runs
+from t2t_phrase.comparison import steps
+from t2t_phrase.comparison.recipe import Recipe
+from t2t_phrase.comparison.sentences import Sentences
 
 COUNTS = {"right": 3, "total": 4}
 CONTRASTS = json.dumps(
@@ -26,7 +28,7 @@ def recipe(tmp_path, monkeypatch, record_run):
     source = tmp_path / "test.en"
     source.write_text("a\n")
     os.utime(source, (0, 0))
-    made = runs.Recipe(
+    made = Recipe(
         problem="translate_ende_multi30k",
         data_dir=tmp_path,
         work_dir=tmp_path,
@@ -37,9 +39,7 @@ def recipe(tmp_path, monkeypatch, record_run):
         test_sentences=0,
         contrastive="grammar",
     )
-    monkeypatch.setitem(
-        made.__dict__, "test", runs.Sentences(source, [["a"]], None, "one sentence")
-    )
+    monkeypatch.setitem(made.__dict__, "test", Sentences(source, [["a"]], None, "one sentence"))
     ran, ticks = [], itertools.count(1_000_000_000)
 
     def call(command, output):
@@ -63,5 +63,5 @@ def recipe(tmp_path, monkeypatch, record_run):
             os.utime(path, (tick, tick))
         return 0
 
-    monkeypatch.setattr(runs, "call", call)
+    monkeypatch.setattr(steps, "call", call)
     return made, ran

@@ -7,13 +7,14 @@ import pytest
 from t2t_phrase.comparison import report, runs
 from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.io.files import WriteError
+from t2t_phrase.runs import checkpoints
 
 SET = "transformer_tiny"
 
 
 def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypatch):
     recipe, _ = recipe
-    monkeypatch.setattr(report, "count_parameters", lambda folder: 1_000_000)
+    monkeypatch.setattr(checkpoints, "count_weights", lambda folder: 1_000_000)
     done = [(SET, 7), ("transformer_small", 7)]
     for run in done:
         runs.finish(recipe, *run, train=True)

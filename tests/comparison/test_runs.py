@@ -4,11 +4,13 @@ import dataclasses
 import os
 
 import pytest
+from recipes import changed_recipe
 
-from t2t_phrase.comparison import runs
+from t2t_phrase.comparison import runs, steps
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.runs.commands import add_command
+from t2t_phrase.runs.record import RunRecord
 
 SET = "transformer_tiny"
 
@@ -67,42 +69,6 @@ def test_changed_trees_are_read_again(recipe, tmp_path):
         assert {"pairs.json.trees": "contrast", "test.en.trees": "decoder"}[path.name] in ran
 
 
-def changed_recipe(recipe, **changes):
-    made = dataclasses.replace(recipe, **changes)
-    made.__dict__["test"] = recipe.test
-    return made
-
-
-def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
-    recipe, _ = recipe
-    runs.finish(recipe, SET, 7, train=True)
-    assert recipe.has_trained(SET, 7)
-    assert not recipe.has_trained(SET, 8)
-    assert not changed_recipe(recipe, hparams="num_heads=4").has_trained(SET, 7)
-    assert not changed_recipe(recipe, train_steps=80).has_trained(SET, 7)
-    # The same values in another notation are the same recipe.
-    assert changed_recipe(recipe, hparams="num_heads=2,norm=pre").has_trained(SET, 7)
-
-
-def test_a_set_with_changes_is_a_run_of_its_own(recipe):
-    recipe, ran = recipe
-    changed = f"{SET}:num_heads=4+norm=post"
-    assert runs.finish(recipe, SET, 7, train=True) and runs.finish(recipe, changed, 7, train=True)
-    assert ran == ["trainer", "avg", "decoder", "contrast"] * 2
-    flags = recipe.commands(changed, 7)["trainer"]
-    assert f"--hparams_set={SET}" in flags and "--hparams=num_heads=4,norm=post" in flags
-    assert recipe.has_trained(SET, 7) and recipe.has_trained(changed, 7)
-    assert not recipe.has_trained(f"{SET}:num_heads=4", 7)
-    assert recipe.place(changed, 7).name == f"{SET}-num_heads=4-norm=post-7"
-
-
-def test_checkpoints_are_written_at_the_given_frequency(recipe):
-    recipe, _ = recipe
-    assert "--local_eval_frequency=2" in recipe.commands(SET, 7)["trainer"]
-    often = changed_recipe(recipe, local_eval_frequency=15)
-    assert "--local_eval_frequency=15" in often.commands(SET, 7)["trainer"]
-
-
 def test_averages_over_other_distances_are_not_compared(recipe):
     recipe, ran = recipe
     runs.finish(recipe, SET, 7, train=True)
@@ -132,7 +98,7 @@ def test_a_run_that_was_trained_for_longer_is_refused(recipe):
 def test_a_run_on_data_that_have_changed_is_refused(recipe, monkeypatch):
     recipe, ran = recipe
     runs.finish(recipe, SET, 7, train=True)
-    record = runs.RunRecord.load(recipe.place(SET, 7))
+    record = RunRecord.load(recipe.place(SET, 7))
     dataclasses.replace(record, data="a").save(recipe.place(SET, 7))
     for digest in ("", "a"):  # unknown, the same
         monkeypatch.setattr(Problem, "data_digest", lambda *a, digest=digest: digest)
@@ -141,24 +107,6 @@ def test_a_run_on_data_that_have_changed_is_refused(recipe, monkeypatch):
     with pytest.raises(UserError, match=r"-7 holds a run on different data.*another --output_dir"):
         runs.finish(recipe, SET, 7, train=False)
     assert ran == ["trainer", "avg", "decoder", "contrast"]
-
-
-def test_flags_are_recorded_only_for_their_own_output(recipe, monkeypatch):
-    recipe, ran = recipe
-    runs.finish(recipe, SET, 7, train=True)
-    changed = changed_recipe(recipe, decode_hparams="beam_size=3")
-    write = runs.call
-
-    def call(*arguments):
-        write(*arguments)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(runs, "call", call)
-    with pytest.raises(KeyboardInterrupt):
-        runs.finish(changed, SET, 7, train=True)
-    monkeypatch.setattr(runs, "call", write)
-    runs.finish(recipe, SET, 7, train=True)
-    assert ran[4:] == ["decoder", "decoder"]
 
 
 def test_a_report_says_why_a_run_is_missing(recipe, record_run, capsys):
@@ -190,12 +138,12 @@ def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
         output.write("error: no such thing\n")
         return 2
 
-    monkeypatch.setattr(runs, "call", call)
+    monkeypatch.setattr(steps, "call", call)
     with pytest.raises(UserError, match=r"(?s)trainer failed, see .*7.log:.*no such thing"):
         runs.finish(recipe, SET, 7, train=True)
     # The code of a machine that failed is passed on.
-    monkeypatch.setattr(runs, "call", lambda *a: 3)
+    monkeypatch.setattr(steps, "call", lambda *a: 3)
     assert runs.compare(recipe, [SET], [7], train=True).failed == {f"{SET}-7": 3}
-    monkeypatch.setattr(runs, "call", lambda *a: 143)
+    monkeypatch.setattr(steps, "call", lambda *a: 143)
     with pytest.raises(SystemExit, match="143"):
         runs.finish(recipe, SET, 7, train=True)
