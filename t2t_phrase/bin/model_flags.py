@@ -132,8 +132,7 @@ def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
                 )
     first = trained.members[0]
     vocabularies = run_vocabularies(first, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
-    for member in trained.members:
-        note(f"{member.checkpoint} (step {member.step}): {member.record.hparams_set}")
+    _note_checkpoints(trained)
     return trained, vocabularies
 
 
@@ -152,6 +151,10 @@ def load_second(flag: str, given: str) -> tuple[TrainedModel, Vocabularies]:
 
     trained = load_models(listed_paths(flag, given), dtype_policy=FLAGS.dtype_policy)
     vocabularies = run_vocabularies(trained.members[0], data_dir=FLAGS.data_dir)
+    _note_checkpoints(trained)
+    return trained, vocabularies
+
+
+def _note_checkpoints(trained: TrainedModel) -> None:
     for member in trained.members:
         note(f"{member.checkpoint} (step {member.step}): {member.record.hparams_set}")
-    return trained, vocabularies

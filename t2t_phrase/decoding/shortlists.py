@@ -18,6 +18,7 @@ from t2t_phrase.decoding.padding import power_of_two
 from t2t_phrase.decoding.search.shortlist import ALLOWED, TOKENS
 from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
+from t2t_phrase.text.most_frequent import most_frequent
 from t2t_phrase.text.vocabularies import Encoder
 from t2t_phrase.word_aligner.translation_table import Translation
 from t2t_phrase.word_aligner.words import compared
@@ -55,10 +56,10 @@ class Shortlister:
             for token in spelt[entry.target]:
                 own[token] += entry.times
                 total[token] += entry.times
-        always = {EOS_ID, UNK_ID, *_greatest(total, hparams.shortlist_frequent)}
+        always = {EOS_ID, UNK_ID, *most_frequent(total, hparams.shortlist_frequent)}
         self.always = frozenset(always)
         self.by_source = {
-            source: _greatest(counts, hparams.shortlist_best)
+            source: most_frequent(counts, hparams.shortlist_best)
             for source, counts in by_source.items()
         }
 
@@ -78,11 +79,6 @@ class Shortlister:
                 tokens.update(token for own in entries.tokens for token in own)
             found.append(np.array(sorted(tokens - {PAD_ID}), "int32"))
         return dataclasses.replace(lines, shortlists=found)
-
-
-def _greatest(counts: Counter[int], number: int) -> list[int]:
-    """Return the tokens with the greatest counts; among equal counts, the lowest tokens."""
-    return sorted(counts, key=lambda token: (-counts[token], token))[:number]
 
 
 def shortlist_arrays(lines: EncodedSide, batch: Batch, encoder: Encoder) -> dict[str, np.ndarray]:

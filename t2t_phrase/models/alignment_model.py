@@ -27,6 +27,7 @@ from t2t_phrase.models.packed_rows import (
     source_places,
     target_mask,
 )
+from t2t_phrase.models.regularization_hparams import without_r_drop
 from t2t_phrase.models.token_losses import token_losses
 from t2t_phrase.models.transformer import Decoded, Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -49,8 +50,7 @@ class AlignmentModelHParams(TransformerHParams):
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
         yield from super().check()
-        if self.r_drop:
-            yield f"r_drop={self.r_drop}: an alignment model predicts jumps, and does not read it"
+        yield from without_r_drop(self)
         if not self.shared_embedding_and_softmax_weights:
             yield (
                 "shared_embedding_and_softmax_weights=False: an alignment model has no softmax "
@@ -179,12 +179,7 @@ class AlignmentModel(Transformer):
 
     def attention_maps(self) -> dict[str, AttentionMap]:
         """Return the meaning of the rows and columns for each name in `attention_weights`."""
-        encoder = tuple(layer.self_attention.layout for layer in self.encoder_layers)
-        decoder = tuple(layer.self_attention.layout for layer in self.decoder_layers)
-        return {
-            "encoder": AttentionMap("encoder self-attention", "source", "source", encoder),
-            "decoder": AttentionMap("decoder self-attention", "target", "earlier target", decoder),
-        }
+        return self.self_attention_maps()
 
     def exhibits(self, features: Features) -> dict[str, Exhibit]:
         """Return the probabilities of source positions and of jumps, teacher-forced."""

@@ -19,6 +19,7 @@ from t2t_phrase.models.jump_exhibits import jump_exhibits
 from t2t_phrase.models.jump_losses import loss_of_jumps
 from t2t_phrase.models.luong import Luong
 from t2t_phrase.models.luong_hparams import LuongHParams
+from t2t_phrase.models.regularization_hparams import without_r_drop
 from t2t_phrase.ops.hard_attention import hard_attention
 from t2t_phrase.ops.jumps import CLASSES, jumps_of
 from t2t_phrase.ops.product import product
@@ -39,8 +40,7 @@ class AlignmentModelRnnHParams(LuongHParams):
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
         yield from super().check()
-        if self.r_drop:
-            yield f"r_drop={self.r_drop}: an alignment model predicts jumps, and does not read it"
+        yield from without_r_drop(self)
         if self.attention != "none":
             yield (
                 f"attention={self.attention}: an alignment model attends to aligned positions "
@@ -133,18 +133,8 @@ class AlignmentModelRnn(Luong):
         previous = jumps_of(features["alignment"]).previous
         return hidden + hard_attention(encoded.memory["tokens"], previous), weights
 
-    def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
-        """Return all that decoding reads of the source; see `EncoderDecoder`."""
-        folded = self.fold_weights() if folded is None else folded
-        encoded = self.encode(features)
-        return {
-            "tokens": encoded.memory["tokens"],
-            "mask": encoded.masks["tokens"],
-            "projected": {},
-            "state": encoded.memory["state"],
-            "softmax": folded["softmax"],
-            "kernels": folded["kernels"],
-        }
+    def _memory_of(self, encoded: Encoded, folded: Cache) -> Cache:
+        return {**super()._memory_of(encoded, folded), "tokens": encoded.memory["tokens"]}
 
     def step(
         self, ids: Any, index: Any, memory: Cache, cache: Cache, previous: Any | None = None

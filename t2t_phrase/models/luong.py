@@ -29,6 +29,7 @@ from t2t_phrase.layers.recurrent.word_embedding import WordEmbedding
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.models.r_drop import paired_token_losses, r_drop_loss, twice
+from t2t_phrase.models.softmax_map import softmax_map
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.ops.masks import memory_mask, padding_mask
 from t2t_phrase.ops.product import product
@@ -293,8 +294,7 @@ class Luong(EncoderDecoder):
         return {} if weights is None else {"cross": [weights]}
 
     def _softmax_map(self) -> Any:
-        kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
-        return ops.transpose(kernel)  # (D, V)
+        return softmax_map(self.softmax.kernel, self.compute_dtype)
 
     def fold_weights(self) -> Cache:
         """Return the vocabulary map and the LSTMs' kernels as `ops.product_layout` keeps them."""
@@ -303,8 +303,11 @@ class Luong(EncoderDecoder):
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
         """Return all that decoding reads of the source; see `EncoderDecoder`."""
-        folded = self.fold_weights() if folded is None else folded
-        encoded = self.encode(features)
+        return self._memory_of(
+            self.encode(features), self.fold_weights() if folded is None else folded
+        )
+
+    def _memory_of(self, encoded: Encoded, folded: Cache) -> Cache:
         return {
             "mask": encoded.masks["tokens"],
             "projected": self.decoder.project_memory(encoded.memory["tokens"]),

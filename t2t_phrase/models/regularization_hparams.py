@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from t2t_phrase.training_hparams import TrainingHParams
 
@@ -29,3 +29,9 @@ class RegularizationHParams(TrainingHParams):
                 f"r_drop={self.r_drop}: without any dropout, both passes are the same; set a "
                 "dropout, or use r_drop=0"
             )
+
+
+def without_r_drop(hparams: RegularizationHParams) -> Iterator[str]:
+    """Yield a fault if R-Drop is on, for models that predict jumps instead of tokens."""
+    if hparams.r_drop:
+        yield f"r_drop={hparams.r_drop}: an alignment model predicts jumps, and does not read it"

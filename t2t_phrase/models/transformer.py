@@ -19,6 +19,7 @@ from t2t_phrase.models.packed_rows import (
     target_mask,
 )
 from t2t_phrase.models.r_drop import paired_token_losses, r_drop_loss, twice
+from t2t_phrase.models.softmax_map import softmax_map
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_layers import TransformerLayers
 from t2t_phrase.ops.bias import add_bias
@@ -111,13 +112,19 @@ class Transformer(TransformerLayers):
 
     def attention_maps(self) -> dict[str, AttentionMap]:
         """Return the meaning of the rows and columns for each name in `attention_weights`."""
+        cross = tuple(layer.cross_attention.layout for layer in self.decoder_layers)
+        return {
+            **self.self_attention_maps(),
+            "cross": AttentionMap("cross-attention", "target", "source", cross),
+        }
+
+    def self_attention_maps(self) -> dict[str, AttentionMap]:
+        """Return the maps of the attentions within the source and within the target."""
         encoder = tuple(layer.self_attention.layout for layer in self.encoder_layers)
         decoder = tuple(layer.self_attention.layout for layer in self.decoder_layers)
-        cross = tuple(layer.cross_attention.layout for layer in self.decoder_layers)
         return {
             "encoder": AttentionMap("encoder self-attention", "source", "source", encoder),
             "decoder": AttentionMap("decoder self-attention", "target", "earlier target", decoder),
-            "cross": AttentionMap("cross-attention", "target", "source", cross),
         }
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
@@ -224,8 +231,7 @@ class Transformer(TransformerLayers):
         return ops.cast(ops.matmul(hidden, self._softmax_map()), "float32")
 
     def _softmax_map(self) -> Any:
-        kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
-        return ops.transpose(kernel)  # (D, V)
+        return softmax_map(self.softmax.kernel, self.compute_dtype)
 
     def fold_weights(self) -> Cache:
         """Return the map to the vocabulary as `ops.product_layout` keeps it."""

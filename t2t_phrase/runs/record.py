@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
 import pathlib
@@ -16,6 +15,7 @@ import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError, UserError, differences, parse_assignments
 from t2t_phrase.io.files import write
+from t2t_phrase.io.json_digest import json_digest
 from t2t_phrase.training_hparams import TrainingHParams, registered_hparams
 
 FILE = "hparams.json"
@@ -99,7 +99,7 @@ class RunRecord:
             WriteError: the disk is full, or the folder is not writable.
         """
         content = dataclasses.asdict(self)
-        content[_CHECKSUM] = _checksum(content)
+        content[_CHECKSUM] = json_digest(content)
         write(pathlib.Path(folder) / FILE, json.dumps(content, indent=2) + "\n")
 
     @classmethod
@@ -140,7 +140,7 @@ class RunRecord:
         faults = list(_faults(cls, values))
         if faults:
             raise UserError("; ".join(faults[:5]))
-        if checksum not in (None, _checksum(values)):
+        if checksum not in (None, json_digest(values)):
             raise UserError(
                 f"its checksum differs (delete the entry {_CHECKSUM!r} if you edited it)"
             )
@@ -243,11 +243,6 @@ def _is_a(value: Any, expected: Any) -> bool:
     if isinstance(value, bool) and kind is not bool:
         return False
     return bool(isinstance(value, kind))
-
-
-def _checksum(values: dict[str, Any]) -> str:
-    """Return the SHA-256 of the entries, whatever their order and spacing."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def _first_line(error: BaseException) -> str:

@@ -11,7 +11,8 @@ from t2t_phrase.data.generation.staged import has_checksum
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import sha256_of, write
 from t2t_phrase.text.annotations.base import annotation_of
-from t2t_phrase.text.annotations.labels import LabelAnnotation, most_frequent
+from t2t_phrase.text.annotations.labels import LabelAnnotation
+from t2t_phrase.text.most_frequent import most_frequent
 
 
 def labelled(features: Sequence[Feature]) -> dict[str, LabelAnnotation]:

@@ -11,9 +11,9 @@ from typing import Any
 from t2t_phrase.config import UserError, differences
 from t2t_phrase.data.generation.segmentations import sample_split
 from t2t_phrase.data.generation.shapes import Nullable, Object, parse, require
-from t2t_phrase.data.generation.staged import digest
 from t2t_phrase.data.sources.inputs import Inputs, changes
 from t2t_phrase.io.files import write
+from t2t_phrase.io.json_digest import json_digest
 
 FORMAT = 1
 SUFFIX = "-manifest.json"
@@ -147,7 +147,7 @@ class Manifest:
         names = ("ids", *features)
         if not all(name in digests for split in found for digests in split for name in names):
             return ""
-        return digest([[[digests[n] for n in names] for digests in split] for split in found])
+        return json_digest([[[digests[n] for n in names] for digests in split] for split in found])
 
     def save(self, path: pathlib.Path) -> None:
         """Write the manifest atomically."""

@@ -15,7 +15,6 @@ from t2t_phrase.data.generation.progress import Log, Progress
 from t2t_phrase.data.generation.staged import (
     StagedSplit,
     content_digest,
-    digest,
     forget,
     has_checksum,
 )
@@ -25,6 +24,7 @@ from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.io.files import explain_os_error, sha256_of
+from t2t_phrase.io.json_digest import json_digest
 
 # Changes whenever work files left by earlier code can no longer be used.
 _FORMAT = 3
@@ -168,7 +168,7 @@ class SplitStager:
     def _made_from(self, split: str) -> str:
         options = self._manifest.options
         train = split == "train"
-        return digest(
+        return json_digest(
             {
                 "format": _FORMAT,
                 "split": split,

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import json
 import pathlib
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from t2t_phrase.data.generation.shapes import Object, parse, require
 from t2t_phrase.io.files import sha256_of, write
+from t2t_phrase.io.json_digest import json_digest
 
 _CHECKSUMS = Object(others=str)
 _SHAPE = Object(
@@ -37,11 +36,11 @@ class StagedSplit:
     """A record of a split's work files, written once all its pairs are read.
 
     Attributes:
-        made_from: `digest` of everything that determines the content of the files.
+        made_from: `json_digest` of everything that determines the content of the files.
         pairs: number of sentence pairs.
         faults: number of faults by kind.
         labels: how often each label occurs in training pairs, by feature.
-        content: `digest` of the source and target files.
+        content: `json_digest` of the source and target files.
         work: SHA-256 of the files that shards are made from, by name.
         text, side: SHA-256 of the kept text and of the kept streams, by name. These files are moved
             from the work folder to the data folder.
@@ -104,14 +103,9 @@ def forget(work: pathlib.Path, split: str) -> None:
         _path(work, split).unlink()
 
 
-def digest(value: Any) -> str:
-    """Return the SHA-256 checksum of a JSON-ready value."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
 def content_digest(checksums: Mapping[str, str]) -> str:
     """Return a digest of files, given their checksums by name."""
-    return digest(list(checksums.items()))
+    return json_digest(list(checksums.items()))
 
 
 def has_checksum(path: pathlib.Path, sha256: str) -> bool:

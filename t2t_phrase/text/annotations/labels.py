@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from t2t_phrase.text.annotations.base import Annotation
@@ -35,8 +35,3 @@ class LabelAnnotation(Annotation):
         annotation = type(self)()
         annotation.classes = {label: i for i, label in enumerate(labels, start=self.first_class)}
         return annotation
-
-
-def most_frequent(counts: Mapping[str, int], most: int) -> list[str]:
-    """Return at most `most` labels, the most frequent ones first; ties in alphabetical order."""
-    return sorted(counts, key=lambda label: (-counts[label], label))[:most]

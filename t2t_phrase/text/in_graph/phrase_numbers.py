@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible
+from t2t_phrase.text.in_graph.tabs import first_and_tabs
 
 
 def phrase_numbers(
@@ -23,15 +23,9 @@ def phrase_numbers(
     Raises:
         InvalidArgumentError: phrases do not spell their sentence; raised when the graph runs.
     """
-    spelt = [tf.strings.regex_replace(strings, BLANKS, "") for strings in (texts, phrases)]
-    same = tf.debugging.assert_equal(
-        *spelt, message="phrases must be the text with tabs between its phrases"
+    first, tabs_before = first_and_tabs(
+        texts, starts, phrases, message="phrases must be the text with tabs between its phrases"
     )
-    with tf.control_dependencies([same]):
-        first = first_visible(texts, starts)
-    characters = tf.strings.unicode_decode(phrases, "UTF-8")
-    tabs = tf.cast(characters.to_tensor(0) == ord("\t"), tf.int32)
-    tabs_before = at_visible(tf.cumsum(tabs, axis=1), characters)
     phrase = tf.gather(tabs_before, first, batch_dims=1)  # (B, T)
     new = tf.cast(phrase[:, 1:] != phrase[:, :-1], tf.int32)
     numbers = tf.cumsum(tf.pad(new, [(0, 0), (1, 0)], constant_values=1), axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 import tensorflow_text
 
-from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
+from t2t_phrase.text.in_graph.shown_ids import shown_ids
 
 
 class TfSubwords(tf.Module):
@@ -47,10 +47,5 @@ class TfSubwords(tf.Module):
 
         Pad ids are skipped, and ids beyond the vocabulary count as unk, as in `SubwordEncoder`.
         """
-        if isinstance(ids, tf.RaggedTensor):
-            ids = ids.to_tensor(default_value=PAD_ID)
-        ids = tf.cast(ids, tf.int32)
-        ended = tf.cumsum(tf.cast(ids == EOS_ID, tf.int32), axis=1) > 0
-        known = tf.where((ids >= 0) & (ids < self.vocab_size()), ids, UNK_ID)
-        visible = tf.ragged.boolean_mask(known, ~ended & (ids != PAD_ID))
-        return self.tokenizer.detokenize(visible)
+        known, shown = shown_ids(ids, self.vocab_size())
+        return self.tokenizer.detokenize(tf.ragged.boolean_mask(known, shown))

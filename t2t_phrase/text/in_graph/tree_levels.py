@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible
+from t2t_phrase.text.in_graph.tabs import first_and_tabs
 
 
 def tree_levels(
@@ -24,15 +24,12 @@ def tree_levels(
     Raises:
         InvalidArgumentError: constituents do not spell their sentence; raised when the graph runs.
     """
-    spelt = [tf.strings.regex_replace(strings, BLANKS, "") for strings in (texts, constituents)]
-    same = tf.debugging.assert_equal(
-        *spelt, message="levels must be the text with tabs between its constituents"
-    )
-    with tf.control_dependencies([same]):
-        first = first_visible(texts, starts)  # (B, T)
-    characters = tf.strings.unicode_decode(constituents, "UTF-8")
-    tabs = tf.cast(characters.to_tensor(0) == ord("\t"), tf.int32)
-    before = at_visible(tf.cumsum(tabs, axis=1), characters)  # (B, N + 1)
+    first, before = first_and_tabs(
+        texts,
+        starts,
+        constituents,
+        message="levels must be the text with tabs between its constituents",
+    )  # (B, T), (B, N + 1)
     levels = before[:, 1:] - before[:, :-1]
     levels = tf.where(levels > 0, tf.minimum(levels, continues), continues)
     levels = tf.pad(levels, [(0, 0), (1, 0)], constant_values=1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
+from t2t_phrase.special_ids import UNK_ID
+from t2t_phrase.text.in_graph.shown_ids import shown_ids
 from t2t_phrase.text.in_graph.visible import BLANKS, word_begins
 from t2t_phrase.text.words.encoder import SPECIAL, WordEncoder
 
@@ -61,13 +62,9 @@ class TfWords(tf.Module):
             ids: the tokens.
             unknown: (B, T) string, the replacement of each token if it is `<unk>`; None: `<unk>`.
         """
-        if isinstance(ids, tf.RaggedTensor):
-            ids = ids.to_tensor(default_value=PAD_ID)
-        ids = tf.cast(ids, tf.int32)
-        ended = tf.cumsum(tf.cast(ids == EOS_ID, tf.int32), axis=1) > 0
-        known = tf.where((ids >= 0) & (ids < self.vocab_size()), ids, UNK_ID)
+        known, shown = shown_ids(ids, self.vocab_size())
         words = tf.gather(tf.constant(self._words, tf.string), known)
         if unknown is not None:
             words = tf.where(known == UNK_ID, unknown, words)
-        shown = tf.ragged.boolean_mask(words, ~ended & (ids != PAD_ID))
-        return tf.strings.reduce_join(shown, axis=-1, separator=" ")
+        words = tf.ragged.boolean_mask(words, shown)
+        return tf.strings.reduce_join(words, axis=-1, separator=" ")

@@ -3,7 +3,6 @@ import pytest
 from t2t_phrase.config import UserError
 from t2t_phrase.features import MOST_TAG_LEVELS, RARE_TAG, TAG_CLASSES, TAGS
 from t2t_phrase.text.annotations.base import Sentence, annotation_of
-from t2t_phrase.text.annotations.labels import most_frequent
 from t2t_phrase.text.annotations.tree_tags import TreeTags
 
 BUSH = (
@@ -57,7 +56,3 @@ def test_codes_of_the_last_classes_fit_in_32_bits():
 def test_lines_that_do_not_fit():
     with pytest.raises(UserError, match="word 1 of the tree is 'dog'"):
         TreeTags().read("cat", "(NN dog)")
-
-
-def test_the_most_frequent_labels_come_first():
-    assert most_frequent({"B": 2, "A": 2, "C": 9, "D": 1}, 3) == ["C", "A", "B"]
