@@ -43,6 +43,8 @@ from t2t_phrase.io.reporting import note
 
 if TYPE_CHECKING:
     from t2t_phrase.api.text_files import Beside
+    from t2t_phrase.decoding.dictionary_files import GivenDictionaries
+    from t2t_phrase.decoding.interactive import Conversation
 
 FLAGS = flags.FLAGS
 _FILES = (
@@ -155,59 +157,13 @@ def beside() -> Beside:
 
 def converse(hparams: DecodeHParams) -> None:
     """Answer typed lines until `q` or the end of the input."""
-    from t2t_phrase.api.alignment_search import check_search_options, searched
-    from t2t_phrase.api.text_files import check_alignment_options
-    from t2t_phrase.decoding.feature_files import annotator
-    from t2t_phrase.decoding.interactive import HELP, Conversation
-    from t2t_phrase.decoding.search.required_terms import TERMS
-    from t2t_phrase.decoding.search.restrictions import check_restrictions
-    from t2t_phrase.decoding.translator import Translator
+    from t2t_phrase.decoding.interactive import HELP
 
     if sys.stdin is None:
         raise UserError("standard input is closed; nothing can be typed")
     files = ["decode_to_file", "feature_files", "sentence_dictionary", PREFIX_FILE, LEXICON_FILE]
     refuse_unread("decode_interactive", files)
-    given = read_dictionaries(FLAGS.dictionary or "", mode=FLAGS.dictionary_mode)
-
-    def check(options: DecodeHParams) -> None:
-        read_lexicon(options)
-        check_alignment_options(options, used=given.aligns)
-        check_search_options(options, FLAGS.alignment_model_dir)
-        check_restrictions({TERMS: None} if given.mode == "require" else {}, options)
-        if options.token_probabilities:
-            raise UserError(
-                "token_probabilities=true: is only written with --n_best_format=json, in files"
-            )
-
-    check(hparams)
-    unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
-    trained, vocabularies = load()
-    used = searched(
-        trained,
-        vocabularies,
-        hparams,
-        FLAGS.alignment_model_dir,
-        dtype_policy=FLAGS.dtype_policy,
-    )
-    dictionary = given.encoded(vocabularies)
-
-    def make_translator(options: DecodeHParams) -> Translator:
-        check(options)  # again, since options may be changed
-        return Translator(
-            used.model,
-            vocabularies,
-            options,
-            dictionary=dictionary,
-            unknown_words=unknown.words,
-            make_expansion=used.make_expansion,
-            xla=FLAGS.xla_compile,
-        )
-
-    conversation = Conversation(
-        make_translator,
-        hparams,
-        annotate=annotator(of_side(used.model.hparams.features, "source"), given_parser()),
-    )
+    conversation = conversation_of(hparams)
     note(HELP)
     while True:
         print("> ", end="", file=sys.stderr, flush=True)
@@ -223,6 +179,77 @@ def converse(hparams: DecodeHParams) -> None:
         if answer is None:
             return
         print(answer, flush=True)
+
+
+def conversation_of(hparams: DecodeHParams) -> Conversation:
+    """Return a conversation with the model and the dictionaries that the flags name.
+
+    Args:
+        hparams: the options of decoding that it begins with.
+
+    Raises:
+        UserError: a file, an option or the model is wrong.
+    """
+    from t2t_phrase.api.alignment_search import searched
+    from t2t_phrase.decoding.feature_files import annotator
+    from t2t_phrase.decoding.interactive import Conversation
+    from t2t_phrase.decoding.translator import Translator
+
+    given = read_dictionaries(FLAGS.dictionary or "", mode=FLAGS.dictionary_mode)
+    check_typed(hparams, given)
+    unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
+    trained, vocabularies = load()
+    used = searched(
+        trained,
+        vocabularies,
+        hparams,
+        FLAGS.alignment_model_dir,
+        dtype_policy=FLAGS.dtype_policy,
+    )
+    dictionary = given.encoded(vocabularies)
+
+    def make_translator(options: DecodeHParams) -> Translator:
+        check_typed(options, given)  # again, since options may be changed
+        return Translator(
+            used.model,
+            vocabularies,
+            options,
+            dictionary=dictionary,
+            unknown_words=unknown.words,
+            make_expansion=used.make_expansion,
+            xla=FLAGS.xla_compile,
+        )
+
+    return Conversation(
+        make_translator,
+        hparams,
+        annotate=annotator(of_side(used.model.hparams.features, "source"), given_parser()),
+    )
+
+
+def check_typed(options: DecodeHParams, given: GivenDictionaries) -> None:
+    """Refuse options that typed lines cannot be translated with.
+
+    Args:
+        options: of decoding.
+        given: the dictionaries.
+
+    Raises:
+        UserError: an option has no effect, or does not fit the others.
+    """
+    from t2t_phrase.api.alignment_search import check_search_options
+    from t2t_phrase.api.text_files import check_alignment_options
+    from t2t_phrase.decoding.search.required_terms import TERMS
+    from t2t_phrase.decoding.search.restrictions import check_restrictions
+
+    read_lexicon(options)
+    check_alignment_options(options, used=given.aligns)
+    check_search_options(options, FLAGS.alignment_model_dir)
+    check_restrictions({TERMS: None} if given.mode == "require" else {}, options)
+    if options.token_probabilities:
+        raise UserError(
+            "token_probabilities=true: is only written with --n_best_format=json, in files"
+        )
 
 
 def run() -> None:

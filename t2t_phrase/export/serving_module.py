@@ -250,9 +250,9 @@ class ServingModule(tf.Module):
             write_alignments=dictionary is not None,
         )
         features, cut = self.source.encode(text, *others, max_tokens=hparams.max_input_size)
-        known: dict[str, tf.Tensor] = {}
-        kept = features["inputs"] > EOS_ID
+        real = features["inputs"] > EOS_ID
         text = self.source.read(text, hparams.max_input_size)
+        known: dict[str, tf.Tensor] = {}
         if terms is not None:
             assert self.restrictions is not None, "else there is no such function"
             limits = output_limits(features["inputs"], hparams).each
@@ -262,44 +262,13 @@ class ServingModule(tf.Module):
         if hparams.aligns:
             _, starts = self.source.encoder.encode_with_starts(text)
         if dictionary is not None:
-            dictionary = read_lines(dictionary, hparams.max_input_size)
-            entries = entries_in_graph(
-                text,
-                starts,
-                dictionary,
-                self.target.encoder,
-                most_tokens=MOST_TOKENS,
-                most_read=hparams.max_input_size,
-            )
-            length = tf.shape(features["inputs"])[1]
-            # In a sentence that was cut, neither EOS nor the missing part begins a phrase.
-            places = tf.pad(entries.starts, [(0, 0), (0, length)])[:, :length]
-            features = {
-                **features,
-                STARTS: tf.where(kept, places, 0),
-                TOKENS: entries.tokens,
-            }
-            known["matched"] = entries.matched
-        weights = SearchWeights(**tf.nest.map_structure(tf.convert_to_tensor, self.prepared))
-
-        def run(shortlist: Features) -> Hypotheses:
-            return translate_ids(
-                self._model,
-                {**features, **shortlist},
-                hparams,
-                weights=ConstantWeights(weights),
-                make_expansion=self._make_expansion,
-            )
-
-        if self.shortlists is None:
-            found = run({})
-        else:
-            found = self.shortlists.search(run, text, features.get(TOKENS))
-        beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
-        ids = tf.reshape(found.ids, (-1, length))
+            guided, known["matched"] = self._entries(text, starts, dictionary, real)
+            features = {**features, **guided}
+        found = self._found(text, features, hparams)
+        words = lengths = None
         if hparams.aligns:
             words = source_words(text, starts)
-            lengths = tf.reduce_sum(tf.cast(kept, tf.int32), axis=1)
+            lengths = tf.reduce_sum(tf.cast(real, tf.int32), axis=1)
         if dictionary is not None:
             begun = tf.cast(found.notes[ENTRY][:, 0] > 0, tf.int32)
             known["applied"] = tf.reduce_sum(begun, axis=1)
@@ -314,6 +283,66 @@ class ServingModule(tf.Module):
         if terms is not None:
             assert self.restrictions is not None, "else there is no such function"
             known["applied"] = self.restrictions.applied(found)
+        return self._texts(found, text, words, lengths), found.scores, cut, known
+
+    def _entries(
+        self, text: tf.Tensor, starts: tf.RaggedTensor, dictionary: tf.Tensor, real: tf.Tensor
+    ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
+        """Return the features by which entries are forced, and how many occur in each sentence.
+
+        Args:
+            text: (B,) string.
+            starts: where the tokens of the texts begin.
+            dictionary: (B,) string.
+            real: (B, S) bool, the places of tokens other than EOS.
+        """
+        entries = entries_in_graph(
+            text,
+            starts,
+            read_lines(dictionary, self._hparams.max_input_size),
+            self.target.encoder,
+            most_tokens=MOST_TOKENS,
+            most_read=self._hparams.max_input_size,
+        )
+        length = tf.shape(real)[1]
+        # In a sentence that was cut, neither EOS nor the missing part begins a phrase.
+        places = tf.pad(entries.starts, [(0, 0), (0, length)])[:, :length]
+        return {STARTS: tf.where(real, places, 0), TOKENS: entries.tokens}, entries.matched
+
+    def _found(self, text: tf.Tensor, features: Features, hparams: DecodeHParams) -> Hypotheses:
+        """Return the hypotheses of a batch, searched with the prepared weights."""
+        weights = SearchWeights(**tf.nest.map_structure(tf.convert_to_tensor, self.prepared))
+
+        def run(shortlist: Features) -> Hypotheses:
+            return translate_ids(
+                self._model,
+                {**features, **shortlist},
+                hparams,
+                weights=ConstantWeights(weights),
+                make_expansion=self._make_expansion,
+            )
+
+        if self.shortlists is None:
+            return run({})
+        return self.shortlists.search(run, text, features.get(TOKENS))
+
+    def _texts(
+        self,
+        found: Hypotheses,
+        text: tf.Tensor,
+        words: tf.RaggedTensor | None,
+        lengths: tf.Tensor | None,
+    ) -> tf.Tensor:
+        """Return the texts (B, K) of hypotheses, in which unknown words are replaced.
+
+        Args:
+            found: the hypotheses.
+            text: (B,) string, the sources.
+            words: see `source_words`; None: no unknown words are replaced.
+            lengths: (B,) int32, the tokens of each source.
+        """
+        beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
+        ids = tf.reshape(found.ids, (-1, length))
         if self._unknown is None:
             texts = self.target.encoder.decode(ids)
         else:
@@ -321,7 +350,7 @@ class ServingModule(tf.Module):
             unknown = self._unknown.replacements(text, words, lengths, found.notes[POSITION])
             texts = self.target.encoder.decode(ids, tf.reshape(unknown, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
-        return tf.reshape(texts, (-1, beams)), found.scores, cut, known
+        return tf.reshape(texts, (-1, beams))
 
 
 def token_probabilities(found: Hypotheses) -> dict[str, tf.Tensor]:

@@ -17,7 +17,7 @@ from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.warm_start import warm_start
 from t2t_phrase.text.vocabularies import Vocabularies
-from t2t_phrase.training.build import build, make_stepper
+from t2t_phrase.training.build import Built, build, make_stepper
 from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.facts import facts_of_run
@@ -38,10 +38,11 @@ from t2t_phrase.training.run_folder import (
     replicas_of_earlier,
 )
 from t2t_phrase.training.run_options import RunOptions
-from t2t_phrase.training.schedules import length_warning, make_schedule
+from t2t_phrase.training.schedules import FactorSchedule, length_warning, make_schedule
 from t2t_phrase.training.summaries import Summaries
 from t2t_phrase.training.trackers import Tracker, make_trackers
 from t2t_phrase.training.unknown_word import check_word_dropout
+from t2t_phrase.training_hparams import TrainingHParams
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,15 +85,7 @@ def prepare(
     say = log if chief else lambda text: None
     writes = chief and options.saves
     hparams = options.hparams
-    if options.saves:
-        loop.early_stopping.check_evaluations(
-            evaluate=options.evaluate,
-            translate=bleu is not None,
-            reason=registry.models[options.model].capabilities.cannot_translate,
-        )
-    vocabularies = options.problem.vocabularies(options.data_dir)
-    check_word_dropout(hparams, vocabularies)
-    options.problem.require_features(options.data_dir, hparams.training_features)
+    vocabularies = _checked_vocabularies(options, loop, translate=bleu is not None)
     reader = make_reader(options, "train")
     samples = sampled_readers(options)
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
@@ -106,23 +99,10 @@ def prepare(
     peers.compare(
         facts_of_run(record, loop, evaluate=options.evaluate, eval_steps=options.eval_steps)
     )
-    with explained("building the model", "lower its sizes in --hparams"):
-        built = build(
-            hparams,
-            name=options.model,
-            vocab_size=record.vocab_size,
-            target_vocab_size=record.target_vocab_size,
-            schedule=schedule,
-            seed=options.random_seed,
-            strategy=strategy,
-        )
+    built = _built(options, record, schedule, strategy)
     # Other workers receive the chief's weights when training begins.
-    if chief and not checkpoints.complete(options.output_dir):
-        taken = _warm_start(options, built.model, vocabularies, say)
-        if warning := _frozen_warning(built.model, taken):
-            say(warning)
-    elif chief and options.warm_start_from:
-        say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
+    if chief:
+        _start(options, built.model, vocabularies, say)
     if writes:
         claim_folder(options.output_dir, record, vocabularies)
     if built.frozen or hparams.lora_rank:
@@ -137,11 +117,7 @@ def prepare(
         log=say,
     )
     if parts > 1 and hparams.effective_batch_size:
-        say(
-            f"effective_batch_size={hparams.effective_batch_size}: each update adds up the "
-            f"gradients of {parts} parts of batch_size={hparams.batch_size}"
-            + (f" on each of {replicas} replicas" if replicas > 1 else "")
-        )
+        say(_accumulation(hparams, parts, replicas))
     evaluator = None
     if options.evaluate:
         evaluator = Evaluator(
@@ -152,18 +128,19 @@ def prepare(
             options.eval_steps,
             bleu(built.model) if bleu is not None and chief else None,
         )
+    batches = TrainingPipeline(
+        reader,
+        training_shapes(hparams, stepper.shards),
+        options.random_seed,
+        EpochLog(say),
+        samples,
+        packed=hparams.packed_length > 0,
+        max_length=hparams.max_length,
+        share=stepper.share(parts),
+    )
     trainer = Trainer(
         stepper,
-        TrainingPipeline(
-            reader,
-            training_shapes(hparams, stepper.shards),
-            options.random_seed,
-            EpochLog(say),
-            samples,
-            packed=hparams.packed_length > 0,
-            max_length=hparams.max_length,
-            share=stepper.share(parts),
-        ),
+        batches,
         RunDirectory(
             options.output_dir,
             model=built.model,
@@ -188,6 +165,22 @@ def prepare(
     return Run(trainer, built.model, record)
 
 
+def _checked_vocabularies(
+    options: RunOptions, loop: LoopOptions, *, translate: bool
+) -> Vocabularies:
+    """Return the vocabularies of a run whose options fit together and fit its data."""
+    if options.saves:
+        loop.early_stopping.check_evaluations(
+            evaluate=options.evaluate,
+            translate=translate,
+            reason=registry.models[options.model].capabilities.cannot_translate,
+        )
+    vocabularies = options.problem.vocabularies(options.data_dir)
+    check_word_dropout(options.hparams, vocabularies)
+    options.problem.require_features(options.data_dir, options.hparams.training_features)
+    return vocabularies
+
+
 def _parts(options: RunOptions, replicas: int, peers: Peers, log: Callable[[str], None]) -> int:
     """Return the number of parts of each device's share of a batch, as in an earlier run."""
     earlier = peers.of_chief(replicas_of_earlier(options) if peers.cluster.is_chief else 0)
@@ -199,6 +192,34 @@ def _parts(options: RunOptions, replicas: int, peers: Peers, log: Callable[[str]
     parts = earlier // replicas
     log(f"the run began on {earlier} devices: each of {replicas} now computes {parts} shares")
     return parts
+
+
+def _built(
+    options: RunOptions, record: RunRecord, schedule: FactorSchedule, strategy: Any
+) -> Built:
+    """Return the model and its optimizer."""
+    with explained("building the model", "lower its sizes in --hparams"):
+        return build(
+            options.hparams,
+            name=options.model,
+            vocab_size=record.vocab_size,
+            target_vocab_size=record.target_vocab_size,
+            schedule=schedule,
+            seed=options.random_seed,
+            strategy=strategy,
+        )
+
+
+def _start(
+    options: RunOptions, model: Any, vocabularies: Vocabularies, log: Callable[[str], None]
+) -> None:
+    """Give a new run the weights that it starts from; those of an earlier one are read later."""
+    if not checkpoints.complete(options.output_dir):
+        taken = _warm_start(options, model, vocabularies, log)
+        if warning := _frozen_warning(model, taken):
+            log(warning)
+    elif options.warm_start_from:
+        log(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
 
 
 def _warm_start(
@@ -241,6 +262,15 @@ def _share_trained(model: Any) -> str:
         for variables in (model.trainable_variables, [*model.trainable_variables, *fixed])
     )
     return f"{trained:,} of {total:,} parameters are trained"
+
+
+def _accumulation(hparams: TrainingHParams, parts: int, replicas: int) -> str:
+    """Return a line that says how an update adds up its gradients."""
+    return (
+        f"effective_batch_size={hparams.effective_batch_size}: each update adds up the "
+        f"gradients of {parts} parts of batch_size={hparams.batch_size}"
+        + (f" on each of {replicas} replicas" if replicas > 1 else "")
+    )
 
 
 def _trackers(options: RunOptions, record: RunRecord) -> list[Tracker]:

@@ -5,6 +5,7 @@ Shapes: B sentences, K beams, S source positions, V vocabulary size.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from keras import ops
@@ -14,7 +15,7 @@ from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
 from t2t_phrase.decoding.search.alignment_rounds import Sentences, best_pairs
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
-from t2t_phrase.decoding.search.best_pairs import NEVER, Evaluated
+from t2t_phrase.decoding.search.best_pairs import NEVER, Best, Evaluated
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
 from t2t_phrase.decoding.search.guided import (
     ENTRY,
@@ -72,107 +73,143 @@ def alignment_expansion(
         the end; EVALUATED int32, the number of positions that were evaluated for the hypothesis
         that the token continues; and ENTRY, where there are entries.
     """
-    entries, reference = entries_of(features), features.get(REFERENCE)
-    restrictions = Restrictions(features, hparams.beam_size)
-    memory = decoder.memory
-    vocab_size = pair.lexical.target_vocab_size or pair.lexical.vocab_size
+    made = _AlignmentExpansion(pair, decoder, features, hparams)
+    return Expansion(made.expand, made.start, made.reorder, made.pads)
 
-    def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
-        moved = pair.alignment.step(
+
+class _AlignmentExpansion:
+    """The functions of `alignment_expansion`, which has the same arguments.
+
+    Attributes:
+        start: the state before the first token.
+        pads: of the notes, see `Expansion.notes`.
+    """
+
+    def __init__(
+        self, pair: AlignedPair, decoder: BatchDecoder, features: Features, hparams: DecodeHParams
+    ) -> None:
+        self._pair, self._memory, self._hparams = pair, decoder.memory, hparams
+        self._entries, self._reference = entries_of(features), features.get(REFERENCE)
+        self._restrictions = Restrictions(features, hparams.beam_size)
+        self._vocab_size = pair.lexical.target_vocab_size or pair.lexical.vocab_size
+        self.start = {**decoder.cache, "restricted": self._restrictions.start}
+        self.pads = {POSITION: BEFORE, EVALUATED: 0, **self._restrictions.pads}
+        if self._entries is not None:
+            self.start["forcing"] = start_forcing(self._entries, hparams.beam_size)
+            self.pads[ENTRY] = 0
+
+    def expand(self, alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
+        """Return the best continuations and the next state, see `Expansion`."""
+        memory, restrictions = self._memory, self._restrictions
+        moved = self._pair.alignment.step(
             alive.tokens,
             index,
             memory["alignment"],
             cache["alignment"],
             alive.notes[POSITION],
         )
-        length = ops.shape(memory["real"])[1]
         places = position_log_probs(
-            _log_softmax(moved.logits), alive.notes[POSITION], length
+            _log_softmax(moved.logits), alive.notes[POSITION], self._length
         )  # (B, K, S)
-        kept = surviving_positions(places, memory["real"], hparams.alignment_threshold)
+        kept = surviving_positions(places, memory["real"], self._hparams.alignment_threshold)
         continued = ops.logical_and(alive.log_probs > NEVER, ops.logical_not(alive.done)[:, None])
         packed = pack(ops.logical_and(kept, continued[..., None]))
-        before = alive.log_probs[..., None] + hparams.alignment_weight * places
+        before = alive.log_probs[..., None] + self._hparams.alignment_weight * places
         restricted, held = restrictions.advance(
-            alive.tokens, index, cache["restricted"], vocab_size
+            alive.tokens, index, cache["restricted"], self._vocab_size
         )
-
-        def step(memory: Any, batch: Sentences, pairs: Any) -> Step:
-            parents = pairs // length
-            return pair.lexical.step(
-                ops.take_along_axis(batch.tokens, parents, axis=1),
-                index,
-                memory,
-                pair.lexical.reorder(batch.cache["lexical"], parents),
-                pairs % length,
-            )
-
-        def evaluate(memory: Any, batch: Sentences, pairs: Any) -> Evaluated:
-            logits = ops.cast(step(memory, batch, pairs).logits, "float32")
-            logits = forbid_early_end(logits, index, hparams.min_length)
-            if reference is not None:
-                token = ops.take(batch.cache["reference"], index, axis=1)
-                return Evaluated(logits, ops.broadcast_to(token[:, None], ops.shape(pairs)))
-            forced = None
-            if entries is not None:
-                forced = _forced(batch.cache, pairs, length)[0]
-            return restrictions.evaluated(logits, forced, batch.cache["held"], pairs // length)
-
         scores = ops.reshape(before, ops.shape(packed.order))
-        own = {"lexical": cache["lexical"], "held": held}
-        if reference is not None:
-            own = {**own, "reference": reference}
-        if entries is not None:
-            own = {**own, "entries": entries, "forcing": cache["forcing"]}
-        everything = Sentences(alive.tokens, own, scores, packed)
+        sentences = Sentences(alive.tokens, self._own(cache, held), scores, packed)
         best = best_pairs(
-            everything,
+            sentences,
             memory["lexical"],
-            evaluate=evaluate,
-            take_memory=pair.lexical.take_memory,
+            evaluate=functools.partial(self._evaluated, index),
+            take_memory=self._pair.lexical.take_memory,
             spare=restrictions.spare,
         )
         best = restrictions.chosen(best)
-        pairs = ops.concatenate([best.pairs, best.ended_pairs], axis=1)  # (B, 2K)
-        parents = pairs // length
-        count = ops.sum(ops.cast(kept, "int32"), axis=-1)
-        going = ops.zeros_like(best.tokens, "bool")
-        notes = {
-            POSITION: pairs % length,
-            EVALUATED: ops.take_along_axis(count, parents, axis=1),
-        }
         after = {
-            "lexical": step(memory["lexical"], everything, best.pairs).cache,
+            "lexical": self._step(index, memory["lexical"], sentences, best.pairs).cache,
             "alignment": moved.cache,
             "restricted": restricted,
         }
-        if entries is not None:
-            notes[ENTRY] = _forced(own, pairs, length)[1]
-            after["forcing"] = _forced(own, best.pairs, length)[2]
+        if self._entries is not None:
+            after["forcing"] = _forced(sentences.cache, best.pairs, self._length)[2]
+        return self._candidates(best, sentences.cache, kept), after
+
+    def reorder(self, cache: Any, parents: Any) -> Any:
+        """Follow a change of beams, see `Expansion`."""
+        # The other states already belong to the K best that continue; the search keeps their order.
+        return {
+            **cache,
+            "alignment": self._pair.alignment.reorder(cache["alignment"], parents),
+            "restricted": self._restrictions.reorder(cache["restricted"], parents),
+        }
+
+    @property
+    def _length(self) -> Any:
+        """S."""
+        return ops.shape(self._memory["real"])[1]
+
+    def _own(self, cache: Any, held: Any) -> dict[str, Any]:
+        """Return all that the evaluation of a sentence's pairs reads, besides its memory."""
+        own = {"lexical": cache["lexical"], "held": held}
+        if self._reference is not None:
+            own["reference"] = self._reference
+        if self._entries is not None:
+            own |= {"entries": self._entries, "forcing": cache["forcing"]}
+        return own
+
+    def _step(self, index: Any, memory: Any, batch: Sentences, pairs: Any) -> Step:
+        """Return a step of the lexical model for pairs (B, K) of a hypothesis and a position."""
+        lexical, parents = self._pair.lexical, pairs // self._length
+        return lexical.step(
+            ops.take_along_axis(batch.tokens, parents, axis=1),
+            index,
+            memory,
+            lexical.reorder(batch.cache["lexical"], parents),
+            pairs % self._length,
+        )
+
+    def _evaluated(self, index: Any, memory: Any, batch: Sentences, pairs: Any) -> Evaluated:
+        """Return the tokens that can follow pairs, see `alignment_rounds`."""
+        logits = ops.cast(self._step(index, memory, batch, pairs).logits, "float32")
+        logits = forbid_early_end(logits, index, self._hparams.min_length)
+        if self._reference is not None:
+            token = ops.take(batch.cache["reference"], index, axis=1)
+            return Evaluated(logits, ops.broadcast_to(token[:, None], ops.shape(pairs)))
+        forced = None
+        if self._entries is not None:
+            forced = _forced(batch.cache, pairs, self._length)[0]
+        parents = pairs // self._length
+        return self._restrictions.evaluated(logits, forced, batch.cache["held"], parents)
+
+    def _candidates(self, best: Best, own: dict[str, Any], kept: Any) -> Candidates:
+        """Return the best continuations with their notes.
+
+        Args:
+            best: the continuations.
+            own: from `_own`.
+            kept: (B, K, S) bool, the positions that were evaluated.
+        """
+        pairs = ops.concatenate([best.pairs, best.ended_pairs], axis=1)  # (B, 2K)
+        parents = pairs // self._length
+        count = ops.sum(ops.cast(kept, "int32"), axis=-1)
+        going = ops.zeros_like(best.tokens, "bool")
+        notes = {
+            POSITION: pairs % self._length,
+            EVALUATED: ops.take_along_axis(count, parents, axis=1),
+        }
+        if self._entries is not None:
+            notes[ENTRY] = _forced(own, pairs, self._length)[1]
         tokens = ops.concatenate([best.tokens, ops.full_like(best.tokens, EOS_ID)], axis=1)
-        candidates = Candidates(
+        return Candidates(
             ops.concatenate([best.log_probs, best.ended], axis=1),
             parents,
             tokens,
             ops.concatenate([going, ops.logical_not(going)], axis=1),
-            notes={**notes, **restrictions.notes(held, parents, tokens)},
+            notes={**notes, **self._restrictions.notes(own["held"], parents, tokens)},
         )
-        return candidates, after
-
-    def reorder(cache: Any, parents: Any) -> Any:
-        # The other states already belong to the K best that continue; the search keeps their order.
-        return {
-            **cache,
-            "alignment": pair.alignment.reorder(cache["alignment"], parents),
-            "restricted": restrictions.reorder(cache["restricted"], parents),
-        }
-
-    start = {**decoder.cache, "restricted": restrictions.start}
-    notes = {POSITION: BEFORE, EVALUATED: 0, **restrictions.pads}
-    if entries is not None:
-        start = {**start, "forcing": start_forcing(entries, hparams.beam_size)}
-        notes[ENTRY] = 0
-    return Expansion(expand, start, reorder, notes)
 
 
 def _forced(own: dict[str, Any], pairs: Any, length: Any) -> tuple[Any, Any, Forcing]:
