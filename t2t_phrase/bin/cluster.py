@@ -21,7 +21,7 @@ from absl import app, flags
 
 from t2t_phrase.bin import common
 from t2t_phrase.bin.worker_processes import Worker, run_workers
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, clipped
 from t2t_phrase.training.cluster import VARIABLE, read_cluster
 
 FLAGS = flags.FLAGS
@@ -93,16 +93,35 @@ def addresses_of(hosts: Sequence[str], port: int) -> list[str]:
 
     Args:
         hosts: HOST or HOST:PORT of each worker.
-        port: port of a host's first worker; its other workers have the next ones.
+        port: the first port of workers given without one; on each host, they have the lowest ones
+            that no other worker has.
+
+    Raises:
+        UserError: an address has no valid port, or two workers have the same one.
     """
+    named = [*filter(None, map(str.strip, hosts))]
+    used = [host for host in named if _has_port(host)]
+    for address in used:
+        number = address.rpartition(":")[2]
+        if not (number.isascii() and number.isdecimal() and 0 < int(number[:6]) < 2**16):
+            raise UserError(f"--hosts: {clipped(address)} is not HOST or HOST:PORT")
+        if used.count(address) > 1:
+            raise UserError(f"--hosts: two workers have the address {clipped(address)}")
     found: list[str] = []
-    for host in filter(None, map(str.strip, hosts)):
-        if ":" in host.rpartition("]")[2]:
-            found.append(host)
-        else:
-            taken = sum(address.rpartition(":")[0] == host for address in found)
-            found.append(f"{host}:{port + taken}")
+    for host in named:
+        if not _has_port(host):
+            free = (f"{host}:{n}" for n in range(port, 2**16) if f"{host}:{n}" not in used)
+            if (address := next(free, None)) is None:
+                raise UserError(f"--port={port}: there are not enough ports for {clipped(host)}")
+            used.append(address)
+            host = address
+        found.append(host)
     return found
+
+
+def _has_port(host: str) -> bool:
+    # An address of IPv6 is in brackets.
+    return ":" in host.rpartition("]")[2]
 
 
 def config_of(addresses: Sequence[str], index: int) -> str:

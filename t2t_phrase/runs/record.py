@@ -164,13 +164,19 @@ class RunRecord:
             if complete.train_steps != self.train_steps and self.train_steps:
                 hint = (
                     "\nThe learning rate falls to 0 at --train_steps, so another value would "
-                    "change the rate of every step. To train for longer, start a new "
-                    f"--output_dir from these weights: --warm_start_from={folder}."
+                    "change the rate of every step. To train for another number of steps, start a "
+                    f"new --output_dir from these weights: --warm_start_from={folder}."
                 )
             if any(line.partition(":")[0] in _VOCABULARIES for line in changed):
                 hint += (
                     "\nThe data have another vocabulary: give the --data_dir that the run began "
                     "with."
+                )
+            if complete.replicas != self.replicas:
+                hint += (
+                    f"\nIts batches have {complete.replicas} equal parts ('replicas'), so it can "
+                    f"be resumed on {complete.replicas} devices or a number that divides this: "
+                    "give --worker_gpu, or fewer hosts."
                 )
             raise UserError(
                 f"--output_dir={folder} holds a run with different settings:\n  "

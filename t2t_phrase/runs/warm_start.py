@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -15,9 +16,9 @@ from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.adapters import adapters
 from t2t_phrase.runs.checkpoint_reader import CheckpointReader
 from t2t_phrase.runs.checkpoints import RestoreReport
-from t2t_phrase.runs.load_model import find_record
+from t2t_phrase.runs.load_model import find_record, run_above
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.runs.vocabulary import checksums, find_kept, imported_files
+from t2t_phrase.runs.vocabulary import checksums, find_kept, imported_files, kept_vocabularies
 from t2t_phrase.special_ids import UNK_ID
 from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
@@ -45,17 +46,19 @@ class WarmStart:
         report: the variables that were copied as a whole, and the others.
         mapped: for each table that was copied entry by entry, a line with the number of entries.
         adapted: the kernels to which adapters of the checkpoint were added, see `lora_rank`.
+        left_out: tables of the vocabulary that the checkpoint has, but that were not copied.
     """
 
     checkpoint: str
     report: RestoreReport
     mapped: Mapping[str, str] = dataclasses.field(default_factory=dict)
     adapted: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         report = self.report
         taken = len(report.matched)
-        fresh = len(report.missing) + len(report.mismatched)
+        fresh = len(report.missing) + len(self.left_out) + len(report.mismatched)
         total = taken + fresh + len(self.mapped)
         parts = [f"{taken} of {total} variables taken"]
         parts += [f"{len(self.mapped)} mapped by entries"] * bool(self.mapped)
@@ -65,6 +68,7 @@ class WarmStart:
             ("mapped", [f"{name}: {text}" for name, text in self.mapped.items()]),
             ("with the checkpoint's low-rank update added", self.adapted),
             ("missing from the checkpoint", report.missing),
+            ("of the vocabulary left at random values", self.left_out),
             ("with a different shape", report.mismatched),
             ("not used by the model", report.unused),
         ):
@@ -110,12 +114,7 @@ def warm_start(
                 "--vocab_file, or add --warm_start_vocab=new to take neither embeddings nor softmax"
             )
         if differs and other_vocabulary == "same":
-            raise UserError(
-                f"--warm_start_from={path}: the run has a different vocabulary (its checksum "
-                f"differs). Make the data with t2t-phrase-datagen --vocab_from={path} to use the "
-                "same one, or add --warm_start_vocab=map to take the entries that both have, or "
-                "--warm_start_vocab=new to take none"
-            )
+            raise UserError(f"--warm_start_from={path}: {_difference(vocabularies, checkpoint)}")
         if differs and other_vocabulary == "map":
             if any(isinstance(encoder, T2TSubwords) for encoder in vocabularies):
                 raise UserError(f"--warm_start_vocab=map: the data have {_UNMAPPED}")
@@ -137,7 +136,7 @@ def warm_start(
     stored = checkpoints.reader(checkpoint)
     adapted, merged = _add_adapters(stored, variables, report)
     mapped: dict[str, str] = {}
-    missing, read = list(report.missing), dict[str, Encoder]()
+    missing, left_out, read = list(report.missing), list[str](), dict[str, Encoder]()
     if differs:
         entries = stored.group("model")
         for name, side in tables.items():
@@ -145,7 +144,7 @@ def warm_start(
             joint = vocabularies.shared
             sources = {} if old is None else _sources(name, side, entries, old, to_joint=joint)
             if not sources:
-                missing.append(name)
+                (left_out if name in entries else missing).append(name)
                 continue
             read.update(sources)
             rows = [(stored.get(entries[n][0]), encoder) for n, encoder in sources.items()]
@@ -155,7 +154,7 @@ def warm_start(
     report = dataclasses.replace(report, missing=tuple(missing), unused=unused)
     if not report.matched:
         raise UserError(f"--warm_start_from={path}: none of its weights fits the model: {report}")
-    return WarmStart(checkpoint, report, mapped, tuple(adapted))
+    return WarmStart(checkpoint, report, mapped, tuple(adapted), tuple(left_out))
 
 
 def _add_adapters(
@@ -177,6 +176,26 @@ def _add_adapters(
         kernels.append(kernel)
         merged += factors
     return kernels, merged
+
+
+def _difference(vocabularies: Vocabularies, checkpoint: str) -> str:
+    """Return a sentence on vocabularies that are not those of a run, with what to do."""
+    record = find_record(checkpoint)
+    if (record.target_vocabulary, record.vocabulary) == checksums(vocabularies):
+        return (
+            "the run translates in the other direction, so it has this source vocabulary as that "
+            "of the target, and this target vocabulary as that of the source. Add "
+            "--warm_start_vocab=map to take the entries that both sources, and both targets, have, "
+            "or --warm_start_vocab=new to take none"
+        )
+    folder = pathlib.Path(checkpoint).parent
+    place = folder if kept_vocabularies(folder, record) else run_above(folder) or folder
+    return (
+        "the run has a different vocabulary (its checksum differs). Make the data with "
+        f"t2t-phrase-datagen --vocab_from={place} to use the same one, or add "
+        "--warm_start_vocab=map to take the entries that both have, or --warm_start_vocab=new to "
+        "take none"
+    )
 
 
 def _differs(vocabularies: Vocabularies, record: RunRecord) -> bool:

@@ -97,9 +97,13 @@ class EarlyStopping:
         """
         if not self.steps:
             return False
+        return max(history.of(self.metric), default=0) - self.last_gain(history) >= self.steps
+
+    def last_gain(self, history: History) -> int:
+        """Return the step at which the metric last improved by more than `delta`; 0: none."""
         sign = 1 if self.lower else -1
-        best, best_step, last = float("inf"), 0, 0
-        for last, score in sorted(history.of(self.metric).items()):
+        best, step = float("inf"), 0
+        for current, score in sorted(history.of(self.metric).items()):
             if sign * score < best - self.delta:
-                best, best_step = sign * score, last
-        return last - best_step >= self.steps
+                best, step = sign * score, current
+        return step

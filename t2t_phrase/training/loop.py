@@ -363,8 +363,8 @@ class Trainer:
         stopping = self.options.early_stopping
         self.log(
             f"stopped early at step {step}: dev {stopping.metric} has not improved by more than "
-            f"{stopping.delta:g} for {stopping.steps} steps (best at step "
-            f"{history.best(stopping.metric, lower=stopping.lower)})"
+            f"{stopping.delta:g} for {stopping.steps} steps, since step "
+            f"{stopping.last_gain(history)}"
         )
         return Outcome(step, "early")
 

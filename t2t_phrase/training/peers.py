@@ -384,5 +384,7 @@ def _is_of_tensorflow(error: BaseException) -> bool:
 
 def _sentence(error: BaseException) -> str:
     """Return the sentence that the others are told about an error."""
-    first = (str(error).splitlines() or [""])[0]
-    return first if isinstance(error, UserError) else f"{type(error).__name__} {first}".strip()
+    lines = str(error).splitlines() or [""]
+    if isinstance(error, UserError):
+        return " ".join(line.strip() for line in lines)
+    return f"{type(error).__name__} {lines[0]}".strip()

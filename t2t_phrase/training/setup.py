@@ -89,7 +89,9 @@ def prepare(
     reader = make_reader(options, "train")
     samples = sampled_readers(options)
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
-    if options.saves and (warning := length_warning(hparams, train_steps=loop.train_steps)):
+    # A run that is resumed cannot follow the advice.
+    new = options.saves and not checkpoints.complete(options.output_dir)
+    if new and (warning := length_warning(hparams, train_steps=loop.train_steps)):
         say(warning)
     replicas = strategy.num_replicas_in_sync
     parts = _parts(options, replicas, peers, say)

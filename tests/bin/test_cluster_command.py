@@ -21,6 +21,7 @@ from t2t_phrase.training.cluster import read_cluster
 def test_addresses():
     assert addresses_of(["one", "two:7", " one ", ""], 2222) == ["one:2222", "two:7", "one:2223"]
     assert addresses_of(["[::1]", "[::1]:9"], 5) == ["[::1]:5", "[::1]:9"]
+    assert addresses_of(["one:6", "one", "one"], 5) == ["one:6", "one:5", "one:7"]
 
 
 def test_the_config_is_one_that_the_trainer_reads():
@@ -41,7 +42,9 @@ def test_localhost_beside_other_hosts():
         ("", "--hosts is required"),
         ("--hosts=a,b", "the flags of t2t-phrase-trainer are required, after --"),
         ("--hosts=a,b --index=2 -- --data_dir=x", "--index=2: --hosts names 2 workers"),
-        ("--hosts=a:1,a:1 -- --data_dir=x", "gives two workers the same address"),
+        ("--hosts=a:1,a:1 -- --data_dir=x", "--hosts: two workers have the address a:1"),
+        ("--hosts=a:x,b -- --data_dir=x", "--hosts: a:x is not HOST or HOST:PORT"),
+        ("--hosts=a,a --port=65535 -- --data_dir=x", "--port=65535: there are not enough ports"),
         ("--hosts=localhost,b -- --data_dir=x", "other hosts cannot reach localhost"),
     ],
 )

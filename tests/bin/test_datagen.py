@@ -145,7 +145,7 @@ def test_tasks_and_their_merge(tmp_path):
     ("flags", "sentence"),
     [
         (["--num_tasks=2"], "--num_tasks=2 needs the number of the task"),
-        (["--task_id=1"], "--task_id=1 --num_tasks=0: N tasks are numbered 0 to N - 1"),
+        (["--task_id=1"], "--task_id=1: also give --num_tasks"),
         (["--task_id=0", "--num_tasks=2", "--only_vocabulary"], "is a separate step"),
     ],
 )

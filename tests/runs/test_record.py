@@ -60,6 +60,7 @@ def test_other_settings_are_refused_with_the_difference():
         "  train_steps: 0 -> 9\n"
     ) in str(caught.value)
     assert "overrides" not in str(caught.value)
+    assert "can be resumed on 1 devices or a number that divides this" in str(caught.value)
 
 
 def test_another_vocabulary_is_that_of_other_data():

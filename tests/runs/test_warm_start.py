@@ -102,8 +102,18 @@ def test_another_vocabulary_of_the_same_size_is_refused(tmp_path):
     save_run(tmp_path / "run", joint("a", "b", "c"))
     other = joint("a", "b", "d")
     _, model = small_model(other)
-    with pytest.raises(UserError, match=r"different vocabulary.*--vocab_from=.*=map.*=new"):
-        warm_start(model, tmp_path / "run", vocabularies=other)
+    for path in (tmp_path / "run", tmp_path / "run" / "model.ckpt-1"):
+        with pytest.raises(UserError, match=r"different vocabulary.*_from=\S*/run to .*=map.*=new"):
+            warm_start(model, path, vocabularies=other)
+
+
+def test_a_run_of_the_other_direction_has_no_other_data(tmp_path):
+    two = Vocabularies(joint("a", "b", "c")[0], joint("x", "y")[1])
+    save_run(tmp_path / "run", two.reversed)
+    _, model = small_model(two)
+    with pytest.raises(UserError, match=r"translates in the other direction.*=map.*=new") as raised:
+        warm_start(model, tmp_path / "run", vocabularies=two)
+    assert "--vocab_from" not in str(raised.value)
 
 
 def test_the_same_vocabulary_is_taken_as_it_is(tmp_path):
@@ -199,6 +209,8 @@ def test_new_tables_stay_random(tmp_path):
     started = warm_start(model, tmp_path / "run", vocabularies=other, other_vocabulary="new")
     np.testing.assert_array_equal(model.source_embedding.kernel.numpy(), before)
     assert f"{len(stored) - 1} of {len(stored)} variables taken, 1 start from" in str(started)
+    assert "1 of the vocabulary left at random values:\n  embedding/emb" in str(started)
+    assert "missing from" not in str(started)
 
 
 def test_a_run_without_its_vocabulary_cannot_be_mapped(tmp_path):

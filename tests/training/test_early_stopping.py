@@ -22,6 +22,13 @@ def test_patience_with_the_loss(values, stops):
     assert stopping.exhausted(history("loss", *values)) == stops
 
 
+def test_patience_counts_from_the_last_gain():
+    stopping = EarlyStopping(steps=20, metric="loss", delta=0.1)
+    assert stopping.last_gain(history("loss", 5.0, 4.0, 3.95)) == 20
+    assert stopping.last_gain(history("loss")) == 0
+    assert EarlyStopping(metric="bleu").last_gain(history("bleu", 0.0, 0.0)) == 10
+
+
 def test_higher_bleu_is_better():
     stopping = EarlyStopping(steps=20, metric="bleu", delta=0.0)
     assert stopping.exhausted(history("bleu", 20.0, 19.0, 20.0))

@@ -56,7 +56,7 @@ class GenerateOptions(HParams):
             yield f"sampled_segmentations={self.sampled_segmentations} is over {MAX_SEGMENTATIONS}"
         yield from symbol_mistakes(self.user_defined_symbols)
         if not 0 < self.sampling_alpha < 1:
-            yield f"sampling_alpha={self.sampling_alpha} is not between 0 and 1"
+            yield f"sampling_alpha={self.sampling_alpha} must be above 0 and below 1"
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             unused = field.name.startswith("sampling_") and not self.sampled_segmentations

@@ -53,6 +53,8 @@ class Task:
     count: int
 
     def __post_init__(self) -> None:
+        if not self.count:
+            raise UserError(f"--task_id={self.index}: also give --num_tasks, the number of tasks")
         if not 0 <= self.index < self.count:
             raise UserError(
                 f"--task_id={self.index} --num_tasks={self.count}: N tasks are numbered 0 to N - 1"

@@ -188,13 +188,16 @@ def learn_vocabularies(
             f"{problem.base_name}: learning {size:,} {title} {units} from {taken}{pairs:,} "
             "sentence pairs"
         )
-        content = learn_vocabulary(
-            sample(dealt, columns, share),
-            vocab_type=options["vocab_type"],
-            vocab_size=size,
-            character_coverage=options["character_coverage"],
-            user_defined_symbols=options.get("user_defined_symbols", ()),
-        )
+        try:
+            content = learn_vocabulary(
+                sample(dealt, columns, share),
+                vocab_type=options["vocab_type"],
+                vocab_size=size,
+                character_coverage=options["character_coverage"],
+                user_defined_symbols=options.get("user_defined_symbols", ()),
+            )
+        except UserError as error:
+            raise UserError(f"{title} vocabulary: {error}") from error
         ending = "txt" if options["vocab_type"] == "words" else "model"
         found.append(NewVocabulary(folder / f"{stem}.{size}.{ending}", content))
         entries = found[-1].entry()["size"]

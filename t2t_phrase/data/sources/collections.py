@@ -88,10 +88,7 @@ def at_hand(name: str, folder: pathlib.Path) -> AtHand:
                     digest.update(block)
             return AtHand(path, digest.hexdigest())
     except _DAMAGE:
-        # An earlier file has the text, unless it could be that of several archives.
-        pattern = f"{glob.escape(archive.stem)}-????????.{glob.escape(language)}"
-        found = list((folder / FOLDER).glob(pattern))
-        return AtHand(found[0] if len(found) == 1 else None)
+        return AtHand(_extracted(archive, language, folder))
 
 
 def packed_bytes(name: str, folder: pathlib.Path) -> int:
@@ -139,12 +136,24 @@ def _archive_file(
     return folder / FOLDER / f"{archive.stem}-{info.CRC:08x}.{language}"
 
 
+def _extracted(archive: pathlib.Path, language: str, folder: pathlib.Path) -> pathlib.Path | None:
+    """Return the text that was extracted from an archive earlier; None: there is none."""
+    pattern = f"{glob.escape(archive.stem)}-????????.{glob.escape(language)}"
+    found = list((folder / FOLDER).glob(pattern))
+    # Several could be those of different archives.
+    return found[0] if len(found) == 1 else None
+
+
 def _of_archive(archive: pathlib.Path, language: str, folder: pathlib.Path) -> pathlib.Path:
     try:
         with zipfile.ZipFile(archive) as opened:
             info = _member(opened, archive, language)
             target = _archive_file(archive, info, language, folder)
             return _once(target, lambda file: shutil.copyfileobj(opened.open(info), file))
+    except FileNotFoundError as error:
+        if earlier := _extracted(archive, language, folder):
+            return earlier
+        raise UserError(f"cannot read {archive}: it does not exist") from error
     except _DAMAGE as error:
         if isinstance(error, UserError):
             raise
@@ -180,7 +189,7 @@ def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:
             reason = " ".join(str(error).split())[:300]
             raise UserError(f"{name}: the dataset cannot be loaded: {reason}") from error
         for row in rows:
-            texts = row.get("translation", row) or {language: None}
+            texts = _texts_of(row, language)
             if language not in texts:
                 raise UserError(
                     f"{name}: the dataset has no {language!r}{nearest(language, texts)}; "
@@ -191,6 +200,14 @@ def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:
             file.write(("" if text is None else " ".join(str(text).split())).encode() + b"\n")
 
     return _once(target, write)
+
+
+def _texts_of(row: dict[str, Any], language: str) -> dict[str, Any]:
+    """Return the texts of a row by language: those in `translation`, or the columns."""
+    nested = row.get("translation", row)
+    if nested is None and language not in row:
+        return {language: None}
+    return nested if isinstance(nested, dict) else row
 
 
 def _once(target: pathlib.Path, write: Callable[[IO[bytes]], object]) -> pathlib.Path:

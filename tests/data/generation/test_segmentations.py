@@ -171,7 +171,7 @@ def test_what_cannot_be_is_refused(tmp_path, raw, data):
         make(shutil.copytree(data, tmp_path / "copy"), raw, sampling_alpha=0.2)
     for options, message in (
         ({"sampling_alpha": 0.2}, "is only used with sampled_segmentations"),
-        ({"sampled_segmentations": 2, "sampling_alpha": 1.5}, "is not between 0 and 1"),
+        ({"sampled_segmentations": 2, "sampling_alpha": 1.5}, "must be above 0 and below 1"),
         ({"sampled_segmentations": 2000}, "is over 1000"),
     ):
         with pytest.raises(HParamsError, match=message):

@@ -122,6 +122,7 @@ def test_nothing_is_written_to_see_what_is_at_hand(archive):
     assert as_file("de-en.txt.zip:en", archive) == path
     (archive / "de-en.txt.zip").unlink()
     assert at_hand("de-en.txt.zip:en", archive) == (path, "")
+    assert as_file("de-en.txt.zip:en", archive) == path
     path.unlink()
     assert at_hand("de-en.txt.zip:en", archive) == (None, "")
 
@@ -163,6 +164,16 @@ def test_without_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(UserError, match=r"pip install 't2t_phrase\[datasets\]'"):
         as_file("hf:books/en-fr/train:en", tmp_path)
+
+
+def test_columns_may_have_any_names(tmp_path, monkeypatch):
+    rows = [{"source": "A house .", "translation": "Ein Haus ."}]
+    fake = types.SimpleNamespace(load_dataset=lambda *names, split: rows)
+    monkeypatch.setitem(sys.modules, "datasets", fake)
+    for column, text in (("source", "A house .\n"), ("translation", "Ein Haus .\n")):
+        assert as_file(f"hf:flat/x/train:{column}", tmp_path).read_text() == text
+    with pytest.raises(UserError, match="has no 'en'.*it has source, translation"):
+        as_file("hf:flat/x/train:en", tmp_path)
 
 
 def test_missing_translations_are_empty_lines(tmp_path, monkeypatch):
