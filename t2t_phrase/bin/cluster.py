@@ -111,10 +111,10 @@ def addresses_of(hosts: Sequence[str], port: int) -> list[str]:
     for host in named:
         if not _has_port(host):
             free = (f"{host}:{n}" for n in range(port, 2**16) if f"{host}:{n}" not in used)
-            if (address := next(free, None)) is None:
+            if (host_and_port := next(free, None)) is None:
                 raise UserError(f"--port={port}: there are not enough ports for {clipped(host)}")
-            used.append(address)
-            host = address
+            used.append(host_and_port)
+            host = host_and_port
         found.append(host)
     return found
 

@@ -54,3 +54,8 @@ def test_faults_are_named(tmp_path):
         (tmp_path / name).write_text("")
     with pytest.raises(UserError, match=r"own and .*gold are empty: there are no sentences"):
         score_files(str(tmp_path / "own"), str(tmp_path / "gold"))
+
+
+def test_left_and_right_are_told_apart():
+    error = scored(["1-1 0-0 5-2"], ["2-1 1-0 4-2"])
+    assert (error.one_left, error.one_right) == (2, 1)

@@ -69,3 +69,8 @@ def test_boundaries_must_ascend():
     with pytest.raises(UserError, match="frequencies 3,1 must be ascending"):
         f1_by_frequency(["a"], ["a"], {}, boundaries=(3, 1))
     assert list(BOUNDARIES) == sorted(BOUNDARIES)
+
+
+def test_words_that_the_training_text_lacks_occur_0_times():
+    unseen, seen = f1_by_frequency(["zebra a"], ["zebra a"], {"a": 1}, boundaries=[1])
+    assert (unseen.name, unseen.right, seen.right) == ("0", 1, 1)

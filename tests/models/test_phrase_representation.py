@@ -22,6 +22,7 @@ from exact_models import (
     in_bfloat16,
     random_sources,
 )
+from keras import ops
 from mostly_slow import mostly_slow
 from random_weights import randomize
 from reference_phrase_representation import (
@@ -323,3 +324,15 @@ def test_the_papers_recipe(size: str) -> None:
         assert not one.share_source_embedding
         assert one.layer_prepostprocess_dropout == (0.3 if size == "big" else 0.1)
     assert {key: vars(hparams)[key] for key in vars(plain)} == vars(plain)
+
+
+def test_long_fixed_phrases_are_pooled_whole() -> None:
+    registry.discover()
+    hparams = registry.hparams["phrase_representation_max_attn_ta_demo"]().replace(
+        phrases="fixed", phrase_length=12, attentive_pooling=False
+    )
+    model = PhraseRepresentationTransformer(hparams, vocab_size=50)
+    x = np.zeros((1, 12, 4), "float32")
+    x[0, 0] = 1.0
+    phrases, _ = model.make_pooling("pooling")(ops.array(x), ops.ones((1, 1, 12), "bool"))
+    np.testing.assert_array_equal(phrases, np.ones((1, 1, 4)))

@@ -93,3 +93,14 @@ def test_mistakes(monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(UserError, match=r"pip install 't2t_phrase\[wandb\]'"):
         check_trackers(["wandb"])
+
+
+def test_a_folder_is_one_run_of_wandb(monkeypatch, tmp_path):
+    begun = []
+    module = types.SimpleNamespace(init=lambda **settings: begun.append(settings))
+    monkeypatch.setitem(sys.modules, "wandb", module)
+    for name in ("one", "one", "two"):
+        make_trackers(["wandb"], tmp_path / name, {})
+    first, resumed, other = (settings["id"] for settings in begun)
+    assert first == resumed != other
+    assert all(settings["resume"] == "allow" for settings in begun)

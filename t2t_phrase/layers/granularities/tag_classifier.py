@@ -16,9 +16,11 @@ from t2t_phrase.layers.common.sublayers import build_once
 class TagClassifier(keras.layers.Layer):
     """The logits of the label of each segment.
 
-    Hao et al. (2019), Eq. (9): $W_t g + b_t$ for each segment. The paper does not say which g is
-    meant where several heads attend to the same partition: here it is the concatenation of their
-    vectors. Each partition has its own W_t and b_t.
+    Hao et al. (2019), Eq. (9): $W_t g + b_t$ for each segment.
+
+    Differs from the paper: it does not say which g is meant where several heads attend to the same
+    partition. Here it is the concatenation of their vectors. Each partition has its own W_t and
+    b_t.
 
     Shapes: B batch, G heads of segments, P rows for segments, d_k width of a head, C classes.
 

@@ -23,7 +23,9 @@ class LocalPredictiveAttention(LocalAttention):
         p_t = S sigmoid(v_p^T tanh(W_p h_t))
         a_t(s) = softmax_s(score(h_t, h_s)) exp(-(s - p_t)^2 / (2 sigma^2)),  sigma = D / 2
 
-    The weights are not normalised again. p_t is learned through the Gaussian alone.
+    The softmax is over the positions of the sentence that are at most D away from the one nearest
+    to p_t; all others have the weight 0. The weights are not normalised again. p_t is learned
+    through the Gaussian alone.
 
     Arguments and results are those of `LocalAttention`.
 

@@ -172,7 +172,7 @@ def test_columns_may_have_any_names(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", fake)
     for column, text in (("source", "A house .\n"), ("translation", "Ein Haus .\n")):
         assert as_file(f"hf:flat/x/train:{column}", tmp_path).read_text() == text
-    with pytest.raises(UserError, match="has no 'en'.*it has source, translation"):
+    with pytest.raises(UserError, match=r"has no 'en'.*it has source, translation"):
         as_file("hf:flat/x/train:en", tmp_path)
 
 

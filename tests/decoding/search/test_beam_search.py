@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_beam_search as reference
+from keras import ops
 from table_model import TableModel, as_lists, assert_same, random_table
 
 from t2t_phrase.compile import traced
-from t2t_phrase.decoding.search.beam_search import Hypotheses, length_penalty
+from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses, beam_search, length_penalty
+from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
 from t2t_phrase.special_ids import EOS_ID
 
 
@@ -146,3 +148,15 @@ def test_length_penalty_is_googles() -> None:
     np.testing.assert_allclose(length_penalty(1, 0.6), 1.0)
     np.testing.assert_allclose(length_penalty(np.array([7, 13]), 2.0), [4.0, 9.0])
     np.testing.assert_allclose(length_penalty(100, 0.0), 1.0)
+
+
+def test_beams_without_a_hypothesis_have_the_worst_score() -> None:
+    def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
+        never = ops.full_like(alive.log_probs, -float("inf"))
+        only = ops.where(ops.arange(2) == 0, alive.log_probs - 1.0, never)
+        zeros = ops.zeros_like(alive.tokens)
+        return Candidates(only, zeros, zeros + 5, zeros > 0, {}), cache
+
+    expansion = Expansion(expand, ops.zeros((1, 2)), lambda cache, parents: cache, {})
+    found = beam_search(expansion, max_lengths=ops.array([2]), length=2, beam_size=2, alpha=0.0)
+    np.testing.assert_array_equal(found.scores, [[-2.0, WORST]])

@@ -11,7 +11,7 @@ from keras import ops
 from table_model import TableModel, as_lists, assert_same, random_table
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
+from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses, beam_search
 from t2t_phrase.decoding.search.diverse import diverse_expansion, join_groups
 
 LENGTH, VOCAB = 6, 9
@@ -82,3 +82,10 @@ def test_a_sentence_alone_and_xla_give_the_same() -> None:
     made = compiled(lambda table, limits: search(table, limits, **options), xla=True)(table, limits)
     np.testing.assert_array_equal(made.ids, together.ids)
     np.testing.assert_allclose(made.scores, together.scores, rtol=1e-5)
+
+
+def test_a_sentence_without_tokens_has_one_result() -> None:
+    ids = np.zeros((2, 2, 3), "int32")
+    scores = np.array([[0.0, WORST], [0.0, WORST]], "float32")
+    found = join_groups(Hypotheses(ops.array(ids), ops.array(scores), {}), 2)
+    np.testing.assert_array_equal(found.scores, [[0.0, WORST, WORST, WORST]])

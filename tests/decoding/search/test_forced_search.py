@@ -88,3 +88,15 @@ def test_pruned_or_greedy_the_score_is_that_of_the_positions(xla: bool) -> None:
             positions = np.asarray(found.positions)[row, : len(target)]
             expected = score("plain", source, target, [positions])[0]
             assert float(found.scores[row]) == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_limits_of_an_outputs_length_do_not_matter() -> None:
+    pair = make_pair("plain")
+    features = {"inputs": padded([[5, 1]], extra=1), "targets": padded([[6, 1]], extra=2)}
+    make_expansion = functools.partial(alignment_expansion, pair)
+    plain, limited = (
+        forced_search(pair, features, DecodeHParams(beam_size=4, min_length=least), make_expansion)
+        for least in (0, 5)
+    )
+    np.testing.assert_array_equal(plain.scores, limited.scores)
+    np.testing.assert_array_equal(plain.positions, limited.positions)

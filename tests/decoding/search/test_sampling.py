@@ -1,3 +1,4 @@
+import itertools
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from keras import ops
 from t2t_phrase.compile import traced
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
-from t2t_phrase.decoding.search.sampling import sampling_expansion
+from t2t_phrase.decoding.search.sampling import sample_seed, sampling_expansion
 from t2t_phrase.decoding.search.sampling_filters import Filters
 from t2t_phrase.models.base import Step
 from t2t_phrase.special_ids import EOS_ID
@@ -182,3 +183,12 @@ def test_graph_and_xla_equal_eager() -> None:
         np.testing.assert_array_equal(drawn_now.ids, drawn.ids)
         other = compiled(table, limits, seed + 1)[1]
         assert np.any(drawn_now.ids != other.ids)
+
+
+def test_samples_of_a_seed_are_not_those_of_the_next_seed() -> None:
+    cases = itertools.product(range(5), range(3), range(20))
+    seeds = {
+        tuple(sample_seed(seed, batch=batch, sample=sample).tolist())
+        for seed, batch, sample in cases
+    }
+    assert len(seeds) == 5 * 3 * 20

@@ -49,3 +49,9 @@ def test_they_equal_loops(xla: bool) -> None:
             np.testing.assert_array_equal(row[[*kept]], before[[*kept]])
             sizes.add(len(kept))
     assert len(sizes) > 8, "the filters should keep many or few"
+
+
+def test_a_nucleus_that_has_exactly_the_probability_is_enough() -> None:
+    logits = np.log(np.array([[0.5, 0.25, 0.25]], "float32"))
+    kept = np.isfinite(np.asarray(filtered(logits, Filters(top_p=0.5))))
+    np.testing.assert_array_equal(kept, [[True, False, False]])
