@@ -179,6 +179,9 @@ class InterleavedConvKV(NgramAttention):
     The output is the convolution of all A_m, heads joined, see `Interleaved`. Parameters: for each
     order n W_q,n, W_k,n and W_v,n n x D x D, and those of the output.
 
+    Differs from the paper: its Table 1 gives models with ConvKV 116M parameters, as those with
+    QueryK. With the weights of Eq. (9) and (10), they have 97.6M.
+
     The weights are (B, H, M T, N S).
 
     Args:
