@@ -357,10 +357,12 @@ def test_the_same_task_is_run_once_at_a_time(made, tmp_path):
         run(data, made / "raw", 1)
 
 
-@pytest.mark.parametrize(("index", "tasks"), [(3, 3), (-1, 2), (0, 0)])
+@pytest.mark.parametrize(("index", "tasks"), [(3, 3), (-1, 2)])
 def test_tasks_have_numbers(index, tasks):
     with pytest.raises(UserError, match="N tasks are numbered 0 to N - 1"):
         Task(index, tasks)
+    with pytest.raises(UserError, match="also give --num_tasks"):
+        Task(0, 0)
 
 
 def test_there_are_at_most_as_many_tasks_as_shards(made, tmp_path):
