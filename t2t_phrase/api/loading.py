@@ -177,16 +177,18 @@ class TrainedTranslator:
         check_alignment_options(hparams, used=False)
         check_search_options(hparams)
         seed, hparams = hparams.random_seed, hparams.replace(random_seed=0)
-        key = hparams.to_json() + ("required" if terms else "")
+        entries = entries_of_texts(terms, len(texts)) if terms else []
+        if not any(entries):
+            entries = []
+        key = hparams.to_json() + ("required" if entries else "")
         if key not in self._translators:
             # The entries are given with each text.
-            dictionary = RequiredTerms((), self.vocabularies.target) if terms else None
+            dictionary = RequiredTerms((), self.vocabularies.target) if entries else None
             self._translators[key] = Translator(
                 self.model, self.vocabularies, hparams, dictionary=dictionary
             )
         translator = self._translators[key]
-        entries = entries_of_texts(terms, len(texts)) if terms else None
-        encoded = translator.encode(texts, features, entries)
+        encoded = translator.encode(texts, features, entries or None)
         for sentence in cut_notes(encoded, max_input_size=hparams.max_input_size):
             note(sentence)
         encoded = translator.with_prefixes(encoded, prefixes)

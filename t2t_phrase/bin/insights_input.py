@@ -11,7 +11,7 @@ from absl import flags
 from t2t_phrase.bin.folder_files import read_files_of
 from t2t_phrase.bin.source_features import given_feature_files, given_parser
 from t2t_phrase.config import UserError, clipped, nearest
-from t2t_phrase.features import OTHER, TREES
+from t2t_phrase.features import ALIGN, OTHER, TREES
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.io.reporting import note
@@ -59,10 +59,13 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
         elif feature.stream == TREES and FLAGS.parser:
             parsed.append(feature)
         else:
-            parser = ", or --parser=stanza or --parser=corenlp" if feature.stream == TREES else ""
+            others = {
+                TREES: ", or --parser=stanza or --parser=corenlp",
+                ALIGN: ", or, with --html, --alignment_model_dir",
+            }
             raise UserError(
                 f"the model reads the feature {feature.name!r}: give "
-                f"--feature='{feature.name}=LINE'{parser}"
+                f"--feature='{feature.name}=LINE'{others.get(feature.stream, '')}"
             )
     if parsed:
         sentences = {side: [text] for side, text in sides.items()}

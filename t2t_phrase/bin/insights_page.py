@@ -87,8 +87,8 @@ def write_page_of(
         forced = explain_references or not explainer.translates
         needed.update(dict.fromkeys(explainer.needed_features(targets=forced)))
     sources, references = read_sentences()
+    check_translations(models, references)
     if FLAGS.insights_from_file:
-        check_translations(models, references)
         texts = feature_texts_of_files(list(needed), sources, references)
     else:
         texts = texts_of_features(list(needed))

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from t2t_phrase.decoding.search.translate_ids import MakeExpansion
     from t2t_phrase.text.vocabularies import Vocabularies
 
+_ROUNDED = (
+    "quantize=int8 of the translation: attention and the probabilities of tokens are computed "
+    "without rounding to 8 bits"
+)
+
 
 class Explainer:
     """Translates with one model and explains; compiled functions are kept between calls.
@@ -148,7 +153,8 @@ class Explainer:
             features[IDS["target"]] = np.array([found[0].ids], "int32")
             if self.model.capabilities.hypothesises_positions:
                 features[ALIGNMENT.name] = np.array([found[0].aligned], "int32")
-            yield self._explained(source, found[0].text, features, cut_note(encoded, place), found)
+            notes = [*cut_note(encoded, place), *[_ROUNDED] * bool(self.hparams.quantize)]
+            yield self._explained(source, found[0].text, features, notes, found)
 
     def _encode(
         self,

@@ -93,8 +93,14 @@ class Ensemble(EncoderDecoder):
                 "an alignment model predicts positions, and the other models of the ensemble "
                 "words: give its folder with --alignment_model_dir, or leave it out"
             )
+        reason = next(filter(None, (each.cannot_translate for each in allowed)), "")
+        if reason and not allowed[0].predicts_jumps:
+            reason = (
+                "an ensemble cannot translate with a model that reads alignments: leave this model "
+                "out, or give it alone, with --alignment_model_dir"
+            )
         self.capabilities = Capabilities(
-            cannot_translate=next(filter(None, (each.cannot_translate for each in allowed)), ""),
+            cannot_translate=reason,
             cannot_score=next(filter(None, (each.cannot_score for each in allowed)), ""),
             predicts_jumps=allowed[0].predicts_jumps,
         )

@@ -23,8 +23,8 @@ class LexicalModel(EncoderDecoder):
 
     capabilities = Capabilities(
         cannot_translate="a model with an alignment head translates only together with an "
-        "alignment model: give the folder of its run to t2t-phrase-decoder or "
-        "t2t-phrase-exporter with --alignment_model_dir"
+        "alignment model: give the folder of its run to t2t-phrase-decoder, or another command, "
+        "with --alignment_model_dir"
     )
     # The entries of the memory that have an axis for sentences.
     memory_of_sentences: ClassVar[tuple[str, ...]]

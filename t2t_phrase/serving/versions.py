@@ -61,8 +61,9 @@ class OneVersion:
 class WatchedVersions:
     """The latest version in a folder; a newer one takes its place once it is loaded.
 
-    A version that cannot be loaded is reported once, and tried again when its files change. Until
-    then, and while a version is loaded, the current one stays.
+    So does one of the same number with other files. A version that cannot be loaded is reported
+    once, and tried again when its files change. Until then, and while a version is loaded, the
+    current one stays.
 
     Args:
         folder: the folder of versions, each a folder named after its number.
@@ -82,6 +83,7 @@ class WatchedVersions:
     ) -> None:
         self._folder, self._load = folder, load
         self._damaged: dict[int, tuple[Any, ...]] = {}
+        self._served: tuple[Any, ...] = ()
         self._states: dict[int, State] = {}
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -114,8 +116,14 @@ class WatchedVersions:
     def look(self) -> None:
         """Load the latest version if it is not the current one and can be loaded."""
         for number in sorted(numbered(self._folder), reverse=True):
-            if number == self.current.version or self._try(number):
+            if self._is_current(number) or self._try(number):
                 return
+
+    def _is_current(self, number: int) -> bool:
+        """Return whether a version is served, from the files that its folder has now, if any."""
+        if number != self.current.version:
+            return False
+        return _fingerprint(self._folder / str(number)) in ((), self._served)
 
     def stop(self) -> None:
         """Load no further version; wait for one that is being loaded, which does not take over."""
@@ -130,24 +138,25 @@ class WatchedVersions:
         files = _fingerprint(place)
         if self._damaged.get(number) == files:
             return False
-        self._states[number] = State(LOADING)
+        old = getattr(self, "current", None)
+        replaces = old is not None and old.version == number
+        if not replaces:
+            self._states[number] = State(LOADING)
         try:
             servable = self._load(place)
         # A version that fails in any way must not end the thread.
         except Exception as error:
             self._damaged[number] = files
-            self._states[number] = State(END, str(error))
-            old = getattr(self, "current", None)
+            self._states[number] = State(AVAILABLE if replaces else END, str(error))
             stays = f"; version {old.version} stays in use" if old else ""
             note(f"version {number} cannot be loaded{stays}: {error}")
             return False
         if self._stopped.is_set():
             return True
-        old = getattr(self, "current", None)
-        self.current = servable
-        self._states[number] = State(AVAILABLE)
+        self.current, self._served = servable, files
         if old is not None:
             self._states[old.version] = State(END)
+        self._states[number] = State(AVAILABLE)
         note(f"version {number} of {self._folder} is served")
         return True
 

@@ -379,3 +379,14 @@ def test_attention_of_a_pair_sums_to_one(trained, tmp_path):
     weights = np.load(tmp_path / "weights.npz")
     assert weights["cross_layer1"].shape[-2:] == (len(found.target), len(found.source))
     np.testing.assert_allclose(weights["cross_layer1"].sum(-1), 1, atol=1e-5)
+
+
+def test_texts_without_terms_need_no_beam(trained):
+    model, _ = trained
+    texts = ["the old house is red", "the red house is old"]
+    expected = model.translate(texts, "beam_size=1")
+    assert model.translate(texts, "beam_size=1", terms=[[], []]) == expected
+    with pytest.raises(UserError, match="terms: 1 lists for 2 texts"):
+        model.translate(texts, "beam_size=1", terms=[[]])
+    with pytest.raises(UserError, match=r"required terms .* need beam search"):
+        model.translate(texts, "beam_size=1", terms=[[("house", "haus")], []])

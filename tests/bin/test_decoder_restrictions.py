@@ -163,7 +163,7 @@ def test_a_prefix_that_just_fits_is_complete(toy, loaded):
 def test_mistakes_are_named(toy, loaded, files, tmp_path):
     terms, prefixes = tmp_path / "terms", tmp_path / "prefixes"
     required = [f"--dictionary={terms}", "--dictionary_mode=require"]
-    with pytest.raises(UserError, match=r"beam_size=1: --dictionary_mode=require needs beam"):
+    with pytest.raises(UserError, match=r"beam_size=1: required terms .* need"):
         decode(toy, *files, *required, options="beam_size=1")
     with pytest.raises(UserError, match=r"num_groups=2: .* cannot be used with groups"):
         decode(toy, *files, *required, options="beam_size=4,num_groups=2,diversity_strength=1")

@@ -123,6 +123,11 @@ def test_a_model_that_cannot_translate_wants_translations(plain, files, tmp_path
     for more in ([links], []):
         with pytest.raises(UserError, match=r"words: .*; or give translations to explain"):
             call(insights, *model.flags, f"--html={tmp_path}/page.html", files[0], *more)
+    given = [*model.flags, f"--html={tmp_path}/page.html", "--source=a cat"]
+    with pytest.raises(UserError, match=r"words: .*--alignment_model_dir; or give translations"):
+        call(insights, *given)
+    with pytest.raises(UserError, match=r"alignment=LINE', or, with --html, --alignment_model_dir"):
+        call(insights, *given, "--target=cats")
 
 
 def test_a_page_of_one_sentence(toy, tmp_path, capsys):

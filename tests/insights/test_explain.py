@@ -224,6 +224,14 @@ def test_cut_sentences_have_a_note():
     assert list(own.explain(SOURCE, TARGET).notes) == []
 
 
+def test_own_translations_of_rounded_weights_have_a_note():
+    made = explainer("transformer")
+    options = DecodeHParams(beam_size=1, extra_length=2, quantize="int8")
+    rounded = Explainer(made.model, made.vocabularies, options)
+    assert any("without rounding to 8 bits" in note for note in rounded.explain(SOURCE).notes)
+    assert not rounded.explain(SOURCE, TARGET).notes
+
+
 def test_long_sentences_lose_heads_and_then_maps():
     _, found = features_of("mixed")
     whole = explanation_to_json(found, bound=10**7)

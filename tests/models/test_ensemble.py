@@ -264,6 +264,8 @@ def test_an_ensemble_allows_what_all_members_allow(members: list) -> None:
     assert (found.cannot_translate, found.cannot_score) == ("no words", "no scores")
     with pytest.raises(UserError, match="an alignment model predicts positions, and the"):
         Ensemble([first, *members])
+    second.capabilities = Capabilities(cannot_translate="not alone")
+    assert "leave this model out" in Ensemble([members[0], second]).capabilities.cannot_translate
 
 
 JAX = """

@@ -66,6 +66,24 @@ def test_a_damaged_version_is_reported_once_and_the_old_one_stays(tmp_path, caps
     assert versions.current.version == 2
 
 
+def test_a_version_that_is_replaced_is_loaded_again(tmp_path, capsys):
+    export(tmp_path, 1)
+    versions = WatchedVersions(tmp_path, load)
+    first = versions.current
+    versions.look()
+    (tmp_path / "1").rename(tmp_path / "old")
+    versions.look()
+    assert versions.current is first
+    export(tmp_path, 1, "damaged")
+    versions.look()
+    assert versions.current is first and "version 1 stays in use" in capsys.readouterr().err
+    assert states(versions) == {"1": ("AVAILABLE", f"{tmp_path / '1'} is damaged")}
+    export(tmp_path, 1)
+    versions.look()
+    assert versions.current is not first and versions.current.version == 1
+    assert states(versions) == {"1": ("AVAILABLE", "")}
+
+
 def test_a_version_that_is_deleted_gives_way_to_the_one_before(tmp_path):
     export(tmp_path, 1)
     export(tmp_path, 2)

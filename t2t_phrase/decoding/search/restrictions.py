@@ -75,19 +75,20 @@ def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> N
     """
     if is_restricted(features) and hparams.search not in PLAIN:
         raise UserError(
-            f"search={hparams.search}: prefixes and --dictionary_mode=require have no effect on "
-            "custom searches; leave search out of --decode_hparams"
+            f"search={hparams.search}: prefixes and required terms (--dictionary_mode=require) "
+            "have no effect on custom searches; leave search out of --decode_hparams"
         )
     if TERMS in features and hparams.num_groups > 1:
         raise UserError(
-            f"num_groups={hparams.num_groups}: --dictionary_mode=require cannot be used with "
-            "groups of beams; leave num_groups and diversity_strength out of --decode_hparams"
+            f"num_groups={hparams.num_groups}: required terms (--dictionary_mode=require) cannot "
+            "be used with groups of beams; leave num_groups and diversity_strength out of "
+            "--decode_hparams"
         )
     if TERMS in features and (hparams.sampling_temp or hparams.beam_size < 2):
         name = "sampling_temp" if hparams.sampling_temp else "beam_size"
         raise UserError(
-            f"{name}={getattr(hparams, name)}: --dictionary_mode=require needs beam search; set "
-            "sampling_temp to 0 and beam_size to 2 or more"
+            f"{name}={getattr(hparams, name)}: required terms (--dictionary_mode=require) need "
+            "beam search; set sampling_temp to 0 and beam_size to 2 or more"
         )
 
 
