@@ -109,13 +109,14 @@ def addresses_of(hosts: Sequence[str], port: int) -> list[str]:
             raise UserError(f"--hosts: two workers have the address {clipped(address)}")
     found: list[str] = []
     for host in named:
-        if not _has_port(host):
-            free = (f"{host}:{n}" for n in range(port, 2**16) if f"{host}:{n}" not in used)
-            if (host_and_port := next(free, None)) is None:
-                raise UserError(f"--port={port}: there are not enough ports for {clipped(host)}")
-            used.append(host_and_port)
-            host = host_and_port
-        found.append(host)
+        if _has_port(host):
+            found.append(host)
+            continue
+        free = (f"{host}:{n}" for n in range(port, 2**16) if f"{host}:{n}" not in used)
+        if not (address := next(free, "")):
+            raise UserError(f"--port={port}: there are not enough ports for {clipped(host)}")
+        used.append(address)
+        found.append(address)
     return found
 
 

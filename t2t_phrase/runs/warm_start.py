@@ -114,7 +114,8 @@ def warm_start(
                 "--vocab_file, or add --warm_start_vocab=new to take neither embeddings nor softmax"
             )
         if differs and other_vocabulary == "same":
-            raise UserError(f"--warm_start_from={path}: {_difference(vocabularies, checkpoint)}")
+            difference = _difference(vocabularies, record, checkpoint)
+            raise UserError(f"--warm_start_from={path}: {difference}")
         if differs and other_vocabulary == "map":
             if any(isinstance(encoder, T2TSubwords) for encoder in vocabularies):
                 raise UserError(f"--warm_start_vocab=map: the data have {_UNMAPPED}")
@@ -178,9 +179,8 @@ def _add_adapters(
     return kernels, merged
 
 
-def _difference(vocabularies: Vocabularies, checkpoint: str) -> str:
+def _difference(vocabularies: Vocabularies, record: RunRecord, checkpoint: str) -> str:
     """Return a sentence on vocabularies that are not those of a run, with what to do."""
-    record = find_record(checkpoint)
     if (record.target_vocabulary, record.vocabulary) == checksums(vocabularies):
         return (
             "the run translates in the other direction, so it has this source vocabulary as that "
